@@ -1,0 +1,47 @@
+# Every target sets up what it needs. The environment is .venv in this folder.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint test-deep fuzz golden bench clean
+
+help:  ## Show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "lossyfl needs Python 3.11 or newer")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]" --constraint constraints.txt
+	@touch $@
+
+install: $(STAMP)  ## Create .venv with lossyfl and everything needed to work on it
+
+demo: $(STAMP)  ## Encode and decode an embedded model update and print the table of sizes
+	$(BIN)/lossyfl demo
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+test: lint  ## Lint, types, import contract and all tests
+	$(BIN)/pytest -m "not deep"
+
+test-deep: $(STAMP)  ## The slow suites
+	$(BIN)/pytest -m deep
+
+fuzz: $(STAMP)  ## Decode a million mutated frames
+	$(BIN)/python tests/fuzz/fuzz_decode.py --frames 1000000
+
+golden: $(STAMP)  ## Write the golden frames anew: only for a new frame version
+	$(BIN)/python tests/golden/write.py
+
+bench: $(STAMP)  ## Speed and size of the codec against its peers, in one run
+	$(BIN)/lossyfl bench codec
+
+clean:  ## Remove the environment and all caches
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,67 @@
+"""lossyfl: federated learning over thin links, with real bytes.
+
+    >>> import numpy as np, lossyfl
+    >>> x = np.random.default_rng(0).laplace(size=100_000).astype(np.float32)
+    >>> frame = lossyfl.encode(x, lossyfl.Stochastic(levels=2), rng=lossyfl.stream(seed=0))
+    >>> lossyfl.decode(frame).shape
+    (100000,)
+
+Names are imported when they are first used, so that `import lossyfl` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lossyfl.codec import FrameInfo, decode, encode, inspect
+    from lossyfl.errors import FrameError, InputError, LossyflError, MissingExtra
+    from lossyfl.quantizers import quantizer, register
+    from lossyfl.quantizers.stochastic import Stochastic
+    from lossyfl.streams import Stream, stream
+    from lossyfl.types import Codebook, Ladder, Quantized, Quantizer
+    from lossyfl.wire.frame import Address, Kind
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Address",
+    "Codebook",
+    "FrameError",
+    "FrameInfo",
+    "InputError",
+    "Kind",
+    "Ladder",
+    "LossyflError",
+    "MissingExtra",
+    "Quantized",
+    "Quantizer",
+    "Stochastic",
+    "Stream",
+    "decode",
+    "encode",
+    "inspect",
+    "quantizer",
+    "register",
+    "stream",
+]
+
+_HOME = {
+    "codec": ("FrameInfo", "decode", "encode", "inspect"),
+    "errors": ("FrameError", "InputError", "LossyflError", "MissingExtra"),
+    "quantizers": ("quantizer", "register"),
+    "quantizers.stochastic": ("Stochastic",),
+    "streams": ("Stream", "stream"),
+    "types": ("Codebook", "Ladder", "Quantized", "Quantizer"),
+    "wire.frame": ("Address", "Kind"),
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,58 @@
+"""Every error that lossyfl raises on purpose.
+
+    LossyflError
+    ├── InputError      a wrong argument or file: what, owner, allowed, got     (also a ValueError)
+    ├── FrameError      bytes that are not a valid frame: offset, expectation   (also a ValueError)
+    └── MissingExtra    an optional dependency is not installed                 (also an ImportError)
+
+One grammar for wrong arguments: "levels of Stochastic must be an int in [1, 32767], got 0".
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class LossyflError(Exception):
+    """Base of all errors raised by lossyfl; the command line shows these without a traceback."""
+
+
+class InputError(LossyflError, ValueError):
+    """A wrong argument; nothing was done.
+
+    >>> raise InputError("levels", of="Stochastic", allowed="an int in [1, 32767]", got=0)
+    Traceback (most recent call last):
+    ...
+    lossyfl.errors.InputError: levels of Stochastic must be an int in [1, 32767], got 0
+    """
+
+    def __init__(self, what: str, *, of: str, allowed: str, got: object) -> None:
+        shown = got if isinstance(got, str) else repr(got)
+        super().__init__(f"{what} of {of} must be {allowed}, got {shown}")
+
+
+class FrameError(LossyflError, ValueError):
+    """Bytes that are not a valid frame; `offset` says where, nothing was decoded."""
+
+    def __init__(self, offset: int, expected: str, got: object) -> None:
+        super().__init__(f"bad frame at byte {offset}: expected {expected}, got {got}")
+        self.offset = offset
+        self.expected = expected
+
+
+class MissingExtra(LossyflError, ImportError):
+    """An optional dependency is not installed; the message is the command that installs it."""
+
+    def __init__(self, module: str, *, extra: str) -> None:
+        super().__init__(f"{module} is not installed: pip install 'lossyfl[{extra}]'")
+
+
+def one_of(names: Iterable[str], got: str) -> str:
+    """The allowed names as text, the nearest one to `got` suggested.
+
+    >>> one_of(["stochastic", "sign"], "stocastic")
+    'one of sign, stochastic (did you mean stochastic?)'
+    """
+    known = sorted(names)
+    near = difflib.get_close_matches(got, known, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"one of {', '.join(known)}{hint}"

@@ -1,0 +1,72 @@
+"""Run independent pieces of one job on several threads; kernels release the GIL."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from lossyfl.errors import InputError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def _forget_pool() -> None:
+    """Threads do not survive a fork: the child starts its own."""
+    global _pool
+    _pool = None
+
+
+os.register_at_fork(after_in_child=_forget_pool)
+
+
+def run(job: Callable[[T], R], pieces: Sequence[T], threads: int) -> list[R]:
+    """`[job(p) for p in pieces]` on at most `threads` threads, the calling one included.
+
+    >>> run(lambda n: n * n, [1, 2, 3], threads=2)
+    [1, 4, 9]
+    """
+    helpers = min(threads, len(pieces)) - 1
+    if helpers < 1:
+        return [job(piece) for piece in pieces]
+    results: dict[int, R] = {}
+    todo = list(enumerate(pieces))[::-1]
+
+    def drain() -> None:
+        while True:
+            try:
+                index, piece = todo.pop()  # atomic: list.pop holds the GIL
+            except IndexError:
+                return
+            results[index] = job(piece)
+
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="lossyfl")
+    waiting = [_pool.submit(drain) for _ in range(helpers)]
+    try:
+        drain()
+    finally:
+        todo.clear()
+        for helper in waiting:
+            helper.result()
+    return [results[index] for index in range(len(pieces))]
+
+
+def check_threads(threads: int) -> None:
+    """Raise unless `threads` is a positive int."""
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError("threads", of="the codec", allowed="an int >= 1", got=threads)
+
+
+def cuts(entries: int, threads: int, grain: int) -> list[int]:
+    """Boundaries that share `entries` among `threads`, in whole multiples of `grain`.
+
+    >>> cuts(1000, 2, 64)
+    [0, 512, 1000]
+    """
+    piece = -(-entries // threads)
+    piece = -(-piece // grain) * grain
+    return [*range(0, entries, piece), entries]

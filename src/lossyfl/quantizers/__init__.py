@@ -1,0 +1,34 @@
+"""Quantizers: a float vector becomes symbols and a table. One file each; they know no learning."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from lossyfl.registry import Registry
+from lossyfl.types import Quantizer
+
+_registry: Registry[Quantizer] = Registry("quantizer")
+register = _registry.register
+
+
+@cache
+def _load_all() -> None:
+    """Import every module of this package, so that each registers itself."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+
+
+def quantizer(spec: str) -> Quantizer:
+    """The quantizer that `name:key=value,...` describes.
+
+    >>> quantizer("stochastic:levels=5,scale=tensor")
+    Stochastic(levels=5, scale='tensor')
+    """
+    _load_all()
+    return _registry.build(spec)
+
+
+def names() -> list[str]:
+    """The names of all quantizers."""
+    _load_all()
+    return _registry.names()

@@ -1,0 +1,241 @@
+"""The paper's stochastic uniform quantizer Q(x, q), with the magnitude range as its scale.
+
+Amiri, Gündüz, Kulkarni, Poor, "Federated Learning With Quantized Global Model Updates", 2020,
+Appendix A. With x_min and x_max the smallest and largest magnitude of the block that holds x_i,
+
+    Q(x_i, q) = sign(x_i) (x_min + (x_max - x_min) phi((|x_i| - x_min) / (x_max - x_min), q))
+
+where phi rounds its argument y in [0, 1] to l/q or (l+1)/q at random, so that its mean is y.
+Lemma 1:  E[Q(x)] = x  and  E||Q(x)||^2 <= ||x||^2 + eps d ||x||^2 / (4 q^2).
+
+Settled where the paper is silent: |x_i| = x_max goes to level q with certainty; x_max = x_min is
+exact, without randomness; the sign of level 0 is sent only where x_min > 0 makes it matter.
+
+How a level is drawn, in float32 and the same to the bit in the kernel and in the reference:
+
+    y     = (|x_i| s - x_min s) * (q / (x_max s - x_min s))    s a power of two that keeps all normal
+    level = floor(y) + [u < frac(y)]                           u the stream's upper 24 bits / 2^24
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl import histogram, parallel
+from lossyfl.errors import InputError
+from lossyfl.jit import kernel
+from lossyfl.quantizers import register
+from lossyfl.streams import GAMMA, MIX_A, MIX_B, Stream
+from lossyfl.types import Bounds, Ladder, Quantized, Scale, Vector, check_scale, symbol_type
+
+CHUNK = 4096  # entries whose random words, floats and symbols stay in the first-level cache
+SIGN = 0x7FFFFFFF
+INFINITY_BITS = 0x7F800000
+
+
+@register("stochastic")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stochastic:
+    """Q(x, q) with `levels` = q and one magnitude range per model, per tensor or per block.
+
+    >>> from lossyfl import decode, encode, stream
+    >>> x = np.float32([0.0, -1.0, 2.0])
+    >>> decode(encode(x, Stochastic(levels=2), rng=stream(0)))
+    array([ 0., -1.,  2.], dtype=float32)
+    """
+
+    levels: int = 2
+    scale: Scale = "model"
+
+    unbiased: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        q = self.levels
+        if not isinstance(q, int) or isinstance(q, bool) or not 1 <= q <= 32_767:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError("levels", of="Stochastic", allowed="an int in [1, 32767]", got=q)
+        check_scale(self.scale, of="Stochastic")
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        """The symbols of `x`: two passes, one for the ranges and one for the symbols."""
+        pieces = _refine(bounds, parallel.cuts(len(x), threads, CHUNK))
+        low, high = _ranges(x, bounds, pieces, threads)
+        alphabet = 2 * self.levels + (2 if low.any() else 1)
+        ladder = Ladder(low=low, high=high, alphabet=alphabet)
+        symbols = np.empty(len(x), dtype=symbol_type(alphabet))
+        owner = np.searchsorted(bounds, pieces.bounds[:-1], side="right") - 1
+        steps = _steps(low, high, self.levels)[owner]
+
+        def draw(span: tuple[int, int]) -> NDArray[np.int64]:
+            tables = histogram.new_tally()
+            odd = np.zeros(alphabet, dtype=np.int64)
+            own = slice(span[0], span[1])
+            with np.errstate(over="ignore"):  # the hash wraps; numba does not warn, Python does
+                _draw(
+                    x,
+                    pieces.bounds[span[0] : span[1] + 1],
+                    steps[own],
+                    np.float32(self.levels),
+                    np.float32(1 - alphabet % 2),
+                    np.uint64(rng.a),
+                    np.uint64(rng.b),
+                    symbols,
+                    tables,
+                    odd,
+                )
+            return histogram.fold(tables, alphabet) + odd
+
+        counts = sum(parallel.run(draw, pieces.spans, threads), np.zeros(alphabet, dtype=np.int64))
+        return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        """R_Q = 64 + d (1 + log2(q + 1)), the paper's count, with 64 bits for each block's range."""
+        return 64 * blocks + entries * (1 + math.log2(self.levels + 1))
+
+
+STEP = np.dtype(
+    [("shift", np.float32), ("base", np.float32), ("inverse", np.float32), ("top", np.float32)]
+)
+"""What turns a magnitude of a block into a position on its ladder."""
+
+
+def _steps(low: Vector, high: Vector, levels: int) -> NDArray[np.void]:
+    """Per block: the power of two s, x_min s, q / (x_max s - x_min s), and x_max."""
+    exponent = np.clip(-np.frexp(high)[1], -126, 126)
+    steps = np.empty(len(low), dtype=STEP)
+    steps["shift"] = np.ldexp(np.float32(1), exponent)
+    steps["base"] = low * steps["shift"]
+    spread = high * steps["shift"] - steps["base"]
+    flat = spread == 0
+    steps["inverse"] = np.where(flat, 0, np.float32(levels) / np.where(flat, 1, spread))
+    steps["top"] = high
+    return steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pieces:
+    """Blocks cut further, so that threads can share one block: `spans` of `bounds`, one a thread."""
+
+    bounds: Bounds
+    spans: list[tuple[int, int]]
+
+
+def _refine(bounds: Bounds, cuts: list[int]) -> _Pieces:
+    fine = np.union1d(bounds, np.asarray(cuts, dtype=np.int64))
+    edges = np.searchsorted(fine, cuts).tolist()
+    return _Pieces(bounds=fine, spans=list(zip(edges[:-1], edges[1:], strict=True)))
+
+
+def _ranges(
+    x: Vector, bounds: Bounds, pieces: _Pieces, threads: int
+) -> tuple[Vector, Vector]:
+    """Smallest and largest magnitude of every block; raises on NaN and infinity."""
+    bits = x.view(np.uint32)
+    low = np.empty(len(pieces.bounds) - 1, dtype=np.uint32)
+    high = np.empty_like(low)
+
+    def measure(span: tuple[int, int]) -> None:
+        own = slice(span[0], span[1])
+        _magnitudes(bits, pieces.bounds[span[0] : span[1] + 1], low[own], high[own])
+
+    parallel.run(measure, pieces.spans, threads)
+    if high.max() >= INFINITY_BITS:
+        bad = int(np.flatnonzero(~np.isfinite(x))[0])
+        raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
+    first = np.searchsorted(pieces.bounds, bounds[:-1])
+    low = np.minimum.reduceat(low, first)
+    high = np.maximum.reduceat(high, first)
+    return low.view(np.float32), high.view(np.float32)
+
+
+@kernel
+def _magnitudes(
+    bits: NDArray[np.uint32], bounds: Bounds, low: NDArray[np.uint32], high: NDArray[np.uint32]
+) -> None:
+    """Range of |x| per block, on the bits: magnitudes order as their bit patterns do."""
+    for block in range(len(bounds) - 1):
+        least = np.uint32(SIGN)
+        most = np.uint32(0)
+        for b in bits[bounds[block] : bounds[block + 1]]:
+            magnitude = np.uint32(b & np.uint32(SIGN))
+            least = min(least, magnitude)
+            most = max(most, magnitude)
+        low[block] = least
+        high[block] = most
+
+
+@kernel
+def _random_words(a: np.uint64, b: np.uint64, start: int, words: NDArray[np.uint64]) -> None:
+    """Words [start, start + len(words)) of the stream with the key (a, b)."""
+    for j in range(len(words)):
+        z = a + (np.uint64(start) + np.uint64(j)) * GAMMA
+        z = (z ^ (z >> np.uint64(30))) * MIX_A
+        z = (z ^ (z >> np.uint64(27)) ^ b) * MIX_B
+        words[j] = z ^ (z >> np.uint64(31))
+
+
+@kernel
+def _draw(x, bounds, steps, q, twin, a, b, symbols, tables, odd):  # noqa: ANN001, ANN202
+    """Symbols and their tally for the blocks of `bounds`, chunk by chunk.
+
+    `twin` is 1 where level 0 has two symbols, else 0. Everything up to the last line is float32,
+    without branches, so that the compiler turns it into vector instructions.
+    """
+    words = np.empty(CHUNK // 2 + 1, dtype=np.uint64)
+    halves = words.view(np.uint32)
+    zero = np.float32(0)
+    one = np.float32(1)
+    for block in range(len(bounds) - 1):
+        shift = steps[block].shift
+        base = steps[block].base
+        inverse = steps[block].inverse
+        top = steps[block].top if inverse > zero else np.float32(np.inf)
+        signless = zero if base == zero else -one  # the highest level that has no sign
+        for start in range(bounds[block], bounds[block + 1], CHUNK):
+            stop = min(start + CHUNK, bounds[block + 1])
+            _random_words(a, b, start // 2, words[: (stop + 1) // 2 - start // 2])
+            values = x[start:stop]
+            bits = halves[start % 2 :]
+            out = symbols[start:stop]
+            for i in range(len(values)):
+                value = values[i]
+                magnitude = abs(value)
+                y = (magnitude * shift - base) * inverse
+                level = np.float32(np.int32(y))
+                u = np.float32(np.int32(bits[i] >> np.uint32(8)))
+                level += one if u < (y - level) * np.float32(2.0**24) else zero
+                level = q if magnitude >= top or level > q else level
+                below = value < zero and level > signless
+                out[i] = np.int32(q - level if below else q + twin + level)
+            even = len(out) // 2 * 2 if out.itemsize == 1 else len(out)
+            histogram.tally(out[:even].view(np.uint16), tables)
+            if even < len(out):
+                odd[out[even]] += 1
+
+
+def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantized:
+    """Q(x, q) in plain NumPy, block by block: the specification of `Stochastic.quantize`."""
+    magnitude = np.abs(x)
+    blocks = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+    low = np.array([magnitude[block].min() for block in blocks])
+    high = np.array([magnitude[block].max() for block in blocks])
+    alphabet = 2 * levels + (2 if low.any() else 1)
+    steps = _steps(low, high, levels)
+    signed = np.empty(len(x), dtype=np.int64)
+    for block, (shift, base, inverse, top) in zip(blocks, steps.tolist(), strict=True):
+        y = (magnitude[block] * np.float32(shift) - np.float32(base)) * np.float32(inverse)
+        level = np.floor(y)
+        u = (rng.bits(block.start, block.stop) >> np.uint32(8)) / np.float32(2**24)
+        level = np.minimum(level + (u < y - level), levels)
+        level[(magnitude[block] == np.float32(top)) & (inverse > 0)] = levels
+        below = (x[block] < 0) & ((level > 0) | (base > 0))
+        signed[block] = np.where(below, levels - level, levels + 1 - alphabet % 2 + level)
+    symbols = signed.astype(symbol_type(alphabet))
+    return Quantized(
+        symbols=symbols,
+        bounds=bounds,
+        table=Ladder(low=low, high=high, alphabet=alphabet),
+        counts=histogram.count(symbols, alphabet),
+    )

@@ -1,0 +1,155 @@
+"""What quantizers give and what frames carry: symbols, and tables that turn them back into floats.
+
+Reconstruction is a table look-up, so that the server and all devices agree to the bit whatever the
+quantizer was: a decoder knows tables, never quantizers.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl.errors import InputError
+from lossyfl.streams import Stream
+
+Vector: TypeAlias = NDArray[np.float32]
+Symbols: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
+Bounds: TypeAlias = NDArray[np.int64]
+Counts: TypeAlias = NDArray[np.int64]
+Scale: TypeAlias = Literal["model", "tensor"] | int
+
+MAX_ALPHABET = 65_536
+
+
+class Table(Protocol):
+    """Per block, the float32 value of every symbol."""
+
+    @property
+    def alphabet(self) -> int:
+        """The number of symbols."""
+        ...
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks that have a row of their own."""
+        ...
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
+        """The values of blocks [start, stop), one row each."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """Evenly spaced magnitudes with a sign: the table of every uniform quantizer, in two floats.
+
+    Level l of q has the magnitude low + (high - low) * l / q, computed in float64 and rounded once.
+    Symbols count the values upwards: -high ... -low, low ... high. An odd alphabet (2q + 1) has
+    low = 0 and one symbol for it; an even one (2q + 2) has two.
+
+    >>> Ladder(low=np.float32([0]), high=np.float32([3]), alphabet=7).rows(0, 1)
+    array([[-3., -2., -1.,  0.,  1.,  2.,  3.]], dtype=float32)
+    >>> Ladder(low=np.float32([1]), high=np.float32([2]), alphabet=4).rows(0, 1)
+    array([[-2., -1.,  1.,  2.]], dtype=float32)
+    """
+
+    low: Vector
+    high: Vector
+    alphabet: int
+
+    form: ClassVar[int] = 1
+
+    @property
+    def levels(self) -> int:
+        """The paper's q."""
+        return (self.alphabet - 1) // 2
+
+    @property
+    def blocks(self) -> int:
+        """One row for each pair of floats."""
+        return len(self.low)
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
+        """The values of blocks [start, stop), one row each."""
+        low = self.low[start:stop, None].astype(np.float64)
+        high = self.high[start:stop, None].astype(np.float64)
+        steps = np.arange(self.levels + 1, dtype=np.float64)
+        magnitudes = (low + (high - low) * steps / self.levels).astype(np.float32)
+        below = magnitudes[:, ::-1] if self.alphabet % 2 == 0 else magnitudes[:, :0:-1]
+        return np.concatenate([-below, magnitudes], axis=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codebook:
+    """Any values at all: `values[block, symbol]`."""
+
+    values: NDArray[np.float32]
+
+    form: ClassVar[int] = 2
+
+    @property
+    def alphabet(self) -> int:
+        """One symbol for each column."""
+        return self.values.shape[1]
+
+    @property
+    def blocks(self) -> int:
+        """One block for each row."""
+        return self.values.shape[0]
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
+        """The values of blocks [start, stop), one row each."""
+        return self.values[start:stop]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantized:
+    """A vector as symbols: entry i of block b stands for `table.rows(b, b + 1)[0, symbols[i]]`.
+
+    symbols: one small integer per entry, uint8 when the alphabet has at most 256 symbols
+    bounds:  block b is the entries [bounds[b], bounds[b + 1])
+    table:   what the symbols stand for, one row per block
+    counts:  how often each symbol occurs; `histogram.count` if left out
+    """
+
+    symbols: Symbols
+    bounds: Bounds
+    table: Ladder | Codebook
+    counts: Counts | None = None
+
+
+class Quantizer(Protocol):
+    """What a quantizer must be; `@register("name")` makes it known to the command line and tests."""
+
+    @property
+    def scale(self) -> Scale:
+        """One table for the whole model, for each tensor, or for each block of so many entries."""
+        ...
+
+    @property
+    def unbiased(self) -> bool:
+        """Whether the mean of the quantized vector is the vector."""
+        ...
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        """The symbols of `x`, with one table row per block of `bounds`."""
+        ...
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        """The bits that the quantizer's paper counts; shown beside the real bytes, never instead."""
+        ...
+
+
+def symbol_type(alphabet: int) -> type[np.uint8] | type[np.uint16]:
+    """The smallest unsigned type that holds every symbol of the alphabet."""
+    return np.uint8 if alphabet <= 256 else np.uint16
+
+
+def check_scale(scale: object, *, of: str) -> None:
+    """Raise unless `scale` is "model", "tensor" or a block length."""
+    if scale in ("model", "tensor"):
+        return
+    if not isinstance(scale, int) or isinstance(scale, bool) or not 1 <= scale < 2**32 - 1:
+        allowed = '"model", "tensor" or a block length in [1, 2^32 - 2]'
+        raise InputError("scale", of=of, allowed=allowed, got=scale)

@@ -1,0 +1,80 @@
+"""What may be encoded: a contiguous vector of floats, from NumPy or a CPU torch tensor.
+
+float32 is taken as it is, without a copy. float16 and bfloat16 widen exactly; float64 is rounded to
+the nearest float32, and a value beyond float32's range is an error as infinity is.
+"""
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl.errors import InputError
+from lossyfl.types import Bounds, Scale, Vector
+
+ALLOWED = "a contiguous vector of float32, float16, bfloat16 or float64"
+
+
+def as_vector(x: object) -> Vector:
+    """`x` as a float32 vector, without a copy where it is one.
+
+    >>> x = np.ones(3, dtype=np.float32)
+    >>> as_vector(x) is x
+    True
+    """
+    array = _from_torch(x) if type(x).__module__.split(".")[0] == "torch" else x
+    if not isinstance(array, np.ndarray):
+        raise InputError("vector", of="encode", allowed=ALLOWED, got=type(x).__name__)
+    if array.ndim != 1 or not array.flags.c_contiguous:
+        layout = "" if array.flags.c_contiguous else ", not contiguous"
+        raise InputError("vector", of="encode", allowed=ALLOWED, got=f"shape {array.shape}{layout}")
+    if not len(array):
+        raise InputError("vector", of="encode", allowed="of at least one entry", got="none")
+    return _as_float32(array)
+
+
+def _as_float32(array: NDArray[np.generic]) -> Vector:
+    if array.dtype == np.float32:
+        return array.view(np.float32)
+    if array.dtype.name == "bfloat16":  # the dtype of ml_dtypes: the upper half of a float32
+        return widen_bfloat16(array.view(np.uint16))
+    if array.dtype in (np.float16, np.float64):
+        with np.errstate(over="ignore"):  # infinity is reported with its index later
+            return array.astype(np.float32)
+    raise InputError("vector", of="encode", allowed=ALLOWED, got=f"dtype {array.dtype}")
+
+
+def widen_bfloat16(bits: NDArray[np.uint16]) -> Vector:
+    """bfloat16 bit patterns as float32."""
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def _from_torch(x: object) -> NDArray[np.generic]:
+    """A CPU tensor's memory; torch is not imported here: whoever has a tensor has done so."""
+    torch = sys.modules["torch"]
+    if not isinstance(x, torch.Tensor):
+        raise InputError("vector", of="encode", allowed=ALLOWED, got=type(x).__name__)
+    if x.device.type != "cpu":
+        raise InputError("vector", of="encode", allowed="on the CPU", got=f"on {x.device}")
+    if x.dtype == torch.bfloat16:
+        return widen_bfloat16(x.detach().view(torch.int16).numpy().view(np.uint16))
+    return x.detach().numpy()
+
+
+def block_bounds(scale: Scale, entries: int, tensors: tuple[int, ...] | None) -> Bounds:
+    """Where each block that has its own scale begins and ends.
+
+    >>> block_bounds(4, 10, None)
+    array([ 0,  4,  8, 10])
+    """
+    if scale == "model":
+        return np.array([0, entries], dtype=np.int64)
+    if scale != "tensor":
+        return np.append(np.arange(0, entries, scale, dtype=np.int64), entries)
+    if tensors is None:
+        allowed = 'given with scale="tensor": the length of every tensor, in order'
+        raise InputError("tensors", of="encode", allowed=allowed, got=None)
+    if min(tensors, default=0) < 0 or sum(tensors) != entries:
+        allowed = f"lengths >= 0 that sum to {entries}"
+        raise InputError("tensors", of="encode", allowed=allowed, got=f"a sum of {sum(tensors)}")
+    return np.cumsum([0, *(n for n in tensors if n)], dtype=np.int64)

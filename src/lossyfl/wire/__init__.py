@@ -1,0 +1,1 @@
+"""Quantized vectors to bytes and back: frames, tables, and the entropy coder."""

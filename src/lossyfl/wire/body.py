@@ -1,0 +1,199 @@
+"""The symbols of a frame: the smallest of three codes, in segments that threads share.
+
+    radix   the packed symbols
+    rans    group u8, bits u8, segments u16, counts, lengths u32 of all segments but the last, segments
+
+A segment holds an equal share of the letters (the last may be shorter), in multiples of 4, and is
+coded for itself. Group 0 is the wide coder. With one symbol in use there is nothing to code: no segments.
+"""
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl import parallel
+from lossyfl.errors import FrameError
+from lossyfl.types import Counts, Symbols, symbol_type
+from lossyfl.wire import counts as wire_counts
+from lossyfl.wire import model as models
+from lossyfl.wire import radix, rans, wide
+from lossyfl.wire.letters import digit_table, gather, scatter
+
+PREAMBLE = struct.Struct("<BBH")
+SEGMENT_ENTRIES = 1 << 16  # no segment has fewer, and
+SEGMENT_BYTES = 1 << 12  # none is expected to be shorter: its states cost about 16 bytes
+MAX_SEGMENTS = 1 << 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How to code symbols with given counts by rANS, and what it will take.
+
+    table:    the bytes of the counts
+    segments: how many pieces are coded for themselves
+    nbytes:   the expected size of the whole
+    """
+
+    model: models.Model
+    table: bytes
+    segments: int
+    nbytes: int
+
+
+def plan(counts: Counts) -> Plan:
+    """The smaller of two models: the counts themselves, or all symbols equally frequent."""
+    weights = wire_counts.rounded(counts)
+    shaped = _plan(weights, counts, wire_counts.write(weights))
+    equal = np.ones_like(weights)
+    # Equal frequencies can only win where the table of counts costs more than it saves.
+    if np.log2(len(counts)) * int(counts.sum()) / 8 > shaped.nbytes:
+        return shaped
+    return min(shaped, _plan(equal, counts, wire_counts.write_equal()), key=lambda p: p.nbytes)
+
+
+def _plan(weights: models.Frequencies, counts: Counts, table: bytes) -> Plan:
+    entries = int(counts.sum())
+    if np.count_nonzero(weights) == 1:
+        model = models.build(weights, 0, models.WIDE_BITS)
+        return Plan(model=model, table=table, segments=0, nbytes=PREAMBLE.size + len(table))
+    model, bits = models.choose(weights, counts)
+    share = min(entries // SEGMENT_ENTRIES, int(bits) // 8 // SEGMENT_BYTES, MAX_SEGMENTS)
+    segments = 1 << (max(share, 1).bit_length() - 1)
+    states = rans.STATE_BYTES if model.group else wide.STATE_BYTES
+    overhead = PREAMBLE.size + len(table) + states * segments + 4 * (segments - 1)
+    # A state also holds what it was worth when it was written: about half of its bytes come back.
+    nbytes = overhead + int(bits / 8) - states * segments // 2
+    return Plan(model=model, table=table, segments=segments, nbytes=nbytes)
+
+
+def _share(letters: int, segments: int) -> int:
+    """Letters of every segment but the last."""
+    return -(-letters // (4 * segments)) * 4
+
+
+def encode(symbols: Symbols, alphabet: int, counts: Counts, plan: Plan, threads: int) -> bytes:
+    """The symbols by rANS."""
+    group = plan.model.group or 1
+    coder = (rans.Encoder if plan.model.group else wide.Encoder).of(plan.model)
+    share = _share(-(-len(symbols) // group), max(plan.segments, 1)) * group
+    filler = int(np.argmax(counts))
+
+    def segment(index: int) -> bytes:
+        own = symbols[index * share : (index + 1) * share]
+        if group == 1:
+            return coder.segment(own)  # pyright: ignore[reportArgumentType]
+        letters = np.empty(-(-len(own) // group), dtype=np.uint8)
+        gather(own, alphabet, group, filler, letters)
+        return coder.segment(letters)
+
+    parts = parallel.run(segment, range(plan.segments), threads)
+    lengths = struct.pack(f"<{max(len(parts) - 1, 0)}I", *map(len, parts[:-1]))
+    head = PREAMBLE.pack(plan.model.group, plan.model.bits, plan.segments)
+    return b"".join([head, plan.table, lengths, *parts])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coded:
+    """Symbols coded by rANS, opened but not yet decoded.
+
+    model, alphabet, entries: as they were coded
+    segments: the bytes of every segment
+    offset:   where the first segment stands in the frame
+    """
+
+    model: models.Model
+    alphabet: int
+    entries: int
+    segments: list[memoryview]
+    offset: int
+
+    def decode(self, use: Callable[[int, Symbols], None], threads: int) -> None:
+        """Call `use(start, symbols)` for every segment, in any order."""
+        group = self.model.group or 1
+        digits = digit_table(self.alphabet, group) if group > 1 else None
+
+        def expand(start: int, stop: int, letters: NDArray[np.uint8]) -> None:
+            if digits is None:
+                use(start, letters)
+                return
+            symbols = np.empty(stop - start, dtype=np.uint8)
+            scatter(letters, digits, symbols)
+            use(start, symbols)
+
+        self._each(expand, threads)
+
+    def decode_values(self, values: NDArray[np.float32], out: NDArray[np.float32], threads: int) -> None:
+        """Fill `out` with `values[symbol]`, straight from the letters: one pass, no symbols."""
+        group = self.model.group or 1
+        places = digit_table(self.alphabet, group) if group > 1 else np.arange(self.alphabet)[:, None]
+        lookup = values[places]
+
+        def expand(start: int, stop: int, letters: NDArray[np.uint8]) -> None:
+            scatter(letters, lookup, out[start:stop])
+
+        self._each(expand, threads)
+
+    def _each(self, expand: Callable[[int, int, NDArray[np.uint8]], None], threads: int) -> None:
+        """Decode every segment and hand its letters to `expand(start, stop, letters)`."""
+        if not self.segments:
+            only = np.flatnonzero(self.model.frequencies)[0]
+            step = SEGMENT_ENTRIES
+            for start in range(0, self.entries, step):
+                stop = min(start + step, self.entries)
+                group = self.model.group or 1
+                letters = np.full(-(-(stop - start) // group), only, symbol_type(self.alphabet))
+                expand(start, stop, letters)  # pyright: ignore[reportArgumentType]
+            return
+        group = self.model.group or 1
+        coder = (rans.Decoder if self.model.group else wide.Decoder).of(self.model)
+        share = _share(-(-self.entries // group), len(self.segments)) * group
+
+        def segment(index: int) -> None:
+            start = index * share
+            stop = min(start + share, self.entries)
+            kind = np.uint8 if self.model.group else symbol_type(self.alphabet)
+            letters = np.empty(-(-(stop - start) // group), dtype=kind)
+            if not coder.segment(bytes(self.segments[index]), letters):  # pyright: ignore
+                at = self.offset + sum(len(piece) for piece in self.segments[:index])
+                raise FrameError(at, f"a rANS segment of {len(letters)} letters", "other bytes")
+            expand(start, stop, letters)  # pyright: ignore[reportArgumentType]
+
+        parallel.run(segment, range(len(self.segments)), threads)
+
+
+def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) -> Coded:
+    """Read everything of the rANS body but the symbols themselves."""
+    if len(data) < PREAMBLE.size:
+        raise FrameError(offset, f"{PREAMBLE.size} bytes of coder fields", len(data))
+    group, bits, segments = PREAMBLE.unpack_from(data)
+    allowed = models.NARROW_BITS if group else (models.WIDE_BITS,)
+    if bits not in allowed or alphabet**group > models.MAX_LETTERS:
+        raise FrameError(offset, f"letters of {alphabet} symbols that fit a byte", (group, bits))
+    at = PREAMBLE.size
+    weights, size = wire_counts.read(data[at:], alphabet, offset=offset + at)
+    at += size
+    if (np.count_nonzero(weights) == 1) != (segments == 0) or segments > max(entries, 1):
+        raise FrameError(offset + 2, "segments if and only if several symbols are in use", segments)
+    pieces, at = _split(data, at, segments, offset)
+    if segments and _share(-(-entries // (group or 1)), segments) * (segments - 1) >= -(-entries // (group or 1)):
+        raise FrameError(offset + 2, "no empty segment", segments)
+    model = models.build(weights, group, bits)
+    return Coded(model=model, alphabet=alphabet, entries=entries, segments=pieces, offset=offset + at)
+
+
+def _split(data: memoryview, at: int, segments: int, offset: int) -> tuple[list[memoryview], int]:
+    """The bytes of every segment, and where the first begins."""
+    listed = max(segments - 1, 0)
+    begin = at + 4 * listed
+    if begin > len(data):
+        raise FrameError(offset + at, f"lengths of {segments} segments", f"{len(data) - at} bytes")
+    lengths = struct.unpack_from(f"<{listed}I", data, at)
+    edges = [begin, *(begin + int(n) for n in np.cumsum(lengths, dtype=np.int64)), len(data)]
+    if edges[-2] > len(data) or (segments == 0 and begin != len(data)):
+        raise FrameError(offset + at, "segments that fill the frame", f"{len(data)} bytes")
+    if segments == 0:
+        return [], begin
+    return [data[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)], begin

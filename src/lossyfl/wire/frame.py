@@ -1,0 +1,317 @@
+"""The frame: what travels, and the only thing that is ever counted. docs/adr/0001-frame-format.md.
+
+    offset  size  field
+         0     3  magic "LFL"
+         3     1  version
+         4     1  kind of message
+         5     1  coding of the symbols (lower four bits), form of the table (upper four)
+         6     2  alphabet - 1
+         8     8  entries
+        16     4  round
+        20     4  block field (see `tables`)
+        24     8  digest of the estimate that the frame applies to
+        32        blocks, tables, symbols (raw: float32 entries and nothing else)
+      last     4  checksum: the lower half of XXH3-64 of all bytes before it
+
+All numbers are little-endian. A frame needs no other knowledge to be decoded.
+"""
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from lossyfl import histogram
+from lossyfl.errors import FrameError, InputError
+from lossyfl.jit import kernel
+from lossyfl.types import (
+    MAX_ALPHABET,
+    Bounds,
+    Codebook,
+    Counts,
+    Ladder,
+    Quantized,
+    Symbols,
+    Vector,
+    symbol_type,
+)
+from lossyfl.wire import body, radix, tables
+
+MAGIC = b"LFL"
+VERSION = 1
+HEADER = struct.Struct("<3sBBBHQIIQ")
+CHECKSUM = struct.Struct("<I")
+MAX_ENTRIES = 1 << 28
+HARD_LIMIT = 1 << 34
+ROWS_AT_ONCE = 1 << 16
+
+
+class Kind(IntEnum):
+    """What a frame is for."""
+
+    VECTOR = 0
+    MODEL = 1
+    UPDATE = 2
+    REPLY = 3
+
+
+class Coding(IntEnum):
+    """How the symbols are written."""
+
+    RAW = 0
+    RADIX = 1
+    RANS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """The fields that the protocol sets: kind, round, and digest of the estimate."""
+
+    kind: Kind = Kind.VECTOR
+    round: int = 0
+    digest: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.round < 1 << 32:
+            raise InputError("round", of="a frame", allowed="an int in [0, 2^32)", got=self.round)
+        if not 0 <= self.digest < 1 << 64:
+            raise InputError("digest", of="a frame", allowed="an int in [0, 2^64)", got=self.digest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """The first 32 bytes of a frame, checked."""
+
+    address: Address
+    coding: Coding
+    form: int
+    alphabet: int
+    entries: int
+    block: int
+
+
+def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
+    """The smallest frame that holds the symbols and their table."""
+    table, bounds = quantized.table, quantized.bounds
+    symbols, counts = _checked(quantized)
+    shared = tables.write_blocks(bounds) + tables.write_table(table)
+    packed = radix.nbytes(len(symbols), table.alphabet)
+    if 4 * len(symbols) <= len(shared) + min(packed, body.PREAMBLE.size + 1):
+        return pack_raw(values(quantized), address)
+    coding, data = Coding.RADIX, b""
+    plan = body.plan(counts)
+    if plan.nbytes < packed:
+        coding = Coding.RANS
+        data = body.encode(symbols, table.alphabet, counts, plan, threads)
+    if not data or len(data) > packed:
+        coding, data = Coding.RADIX, radix.pack(symbols, table.alphabet)
+    if len(shared) + len(data) > 4 * len(symbols):
+        return pack_raw(values(quantized), address)
+    field = tables.block_field(bounds)
+    head = _head(address, coding, table.form, table.alphabet, len(symbols), field)
+    return _seal([head, shared, data])
+
+
+def pack_raw(x: Vector, address: Address) -> bytes:
+    """A frame that holds the floats themselves."""
+    return _seal([_head(address, Coding.RAW, 0, 1, len(x), 0), x.astype("<f4", copy=False).data])
+
+
+def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
+    """The symbols and counts of a quantizer that may be anybody's."""
+    symbols, table = quantized.symbols, quantized.table
+    if not 2 <= table.alphabet <= MAX_ALPHABET:
+        allowed = f"in [2, {MAX_ALPHABET}]"
+        raise InputError("alphabet", of="Quantized", allowed=allowed, got=table.alphabet)
+    if symbols.dtype != symbol_type(table.alphabet) or symbols.ndim != 1 or not len(symbols):
+        allowed = f"a vector of {symbol_type(table.alphabet).__name__}"
+        got = f"{symbols.dtype} of shape {symbols.shape}"
+        raise InputError("symbols", of="Quantized", allowed=allowed, got=got)
+    if table.blocks != len(quantized.bounds) - 1:
+        allowed = f"{len(quantized.bounds) - 1} rows, one per block"
+        raise InputError("table", of="Quantized", allowed=allowed, got=table.blocks)
+    counts = quantized.counts
+    if counts is None:
+        counts = histogram.count(symbols, table.alphabet)
+    if len(counts) != table.alphabet:
+        allowed = f"below the alphabet ({table.alphabet})"
+        raise InputError("symbols", of="Quantized", allowed=allowed, got=len(counts) - 1)
+    return symbols, counts
+
+
+def _head(
+    address: Address, coding: Coding, form: int, alphabet: int, entries: int, block: int
+) -> bytes:
+    return HEADER.pack(
+        MAGIC,
+        VERSION,
+        address.kind,
+        coding | form << 4,
+        alphabet - 1,
+        entries,
+        address.round,
+        block,
+        address.digest,
+    )
+
+
+def _seal(parts: list[bytes | memoryview]) -> bytes:
+    """The parts and their checksum as one frame."""
+    digest = xxhash.xxh3_64()
+    for part in parts:
+        digest.update(part)
+    return b"".join([*parts, CHECKSUM.pack(digest.intdigest() & 0xFFFFFFFF)])
+
+
+def read_header(frame: bytes | bytearray | memoryview, max_entries: int = MAX_ENTRIES) -> Header:
+    """The header of a frame; raises FrameError before anything is allocated."""
+    data = memoryview(frame).cast("B")
+    shortest = HEADER.size + CHECKSUM.size
+    if bytes(data[: len(MAGIC)]) != MAGIC:
+        raise FrameError(0, f"the magic bytes {MAGIC!r}", bytes(data[: len(MAGIC)]))
+    if len(data) < shortest:
+        raise FrameError(len(data), f"at least {shortest} bytes", f"{len(data)} bytes")
+    _, version, kind, code, last, entries, round_, block, digest = HEADER.unpack_from(data)
+    if version != VERSION:
+        raise FrameError(3, f"frame version {VERSION}", f"version {version}")
+    (checksum,) = CHECKSUM.unpack_from(data, len(data) - CHECKSUM.size)
+    actual = xxhash.xxh3_64_intdigest(data[: -CHECKSUM.size]) & 0xFFFFFFFF
+    if checksum != actual:
+        raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
+    if kind not in set(Kind):
+        raise FrameError(4, f"a kind in {[int(k) for k in Kind]}", kind)
+    coding, form = code & 15, code >> 4
+    raw = coding == Coding.RAW
+    if coding not in set(Coding) or form not in ((0,) if raw else (Ladder.form, Codebook.form)):
+        raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
+    if not 1 <= entries <= min(max_entries, HARD_LIMIT):
+        raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
+    if raw != (last == 0) or (raw and block):
+        raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
+    address = Address(kind=Kind(kind), round=round_, digest=digest)
+    return Header(
+        address=address, coding=Coding(coding), form=form, alphabet=last + 1, entries=entries, block=block
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A frame whose header, blocks and tables are read and checked, its symbols not yet decoded."""
+
+    header: Header
+    bounds: Bounds
+    table: Ladder | Codebook
+    symbols: Symbols | body.Coded
+
+
+def open_frame(frame: bytes | bytearray | memoryview, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
+    """The parts of a frame; a raw frame is its vector."""
+    header = read_header(frame, max_entries)
+    data = memoryview(frame).cast("B")[: -CHECKSUM.size]
+    at = HEADER.size
+    if header.coding is Coding.RAW:
+        return _read_raw(data[at:], header.entries)
+    bounds, size = tables.read_blocks(data[at:], header.entries, header.block, offset=at)
+    at += size
+    blocks = len(bounds) - 1
+    table = tables.read_table(data[at:], header.form, header.alphabet, blocks, offset=at)
+    at += tables.table_nbytes(header.form, header.alphabet, blocks)
+    if header.coding is Coding.RADIX:
+        symbols = radix.unpack(data[at:], header.entries, header.alphabet, offset=at)
+    else:
+        symbols = body.open_coded(data[at:], header.alphabet, header.entries, offset=at)
+    return Opened(header=header, bounds=bounds, table=table, symbols=symbols)
+
+
+def _read_raw(data: memoryview, entries: int) -> Vector:
+    if len(data) != 4 * entries:
+        raise FrameError(HEADER.size, f"{4 * entries} bytes of float32", f"{len(data)} bytes")
+    x = np.frombuffer(data, dtype="<f4").astype(np.float32)
+    finite = np.isfinite(x)
+    if not finite.all():
+        bad = int(np.argmin(finite))
+        raise FrameError(HEADER.size + 4 * bad, "a finite float32", float(x[bad]))
+    return x
+
+
+def unpack(
+    frame: bytes | bytearray | memoryview, *, max_entries: int = MAX_ENTRIES, threads: int = 1
+) -> Vector:
+    """The float32 vector that the frame stands for."""
+    opened = open_frame(frame, max_entries)
+    if not isinstance(opened, Opened):
+        return opened
+    out = np.empty(opened.header.entries, dtype=np.float32)
+    if isinstance(opened.symbols, body.Coded):
+        if opened.table.blocks == 1:
+            opened.symbols.decode_values(opened.table.rows(0, 1)[0], out, threads)
+            return out
+
+        def place(start: int, symbols: Symbols) -> None:
+            _reconstruct(symbols, start, opened.bounds, opened.table, out)
+
+        opened.symbols.decode(place, threads)
+    else:
+        _reconstruct(opened.symbols, 0, opened.bounds, opened.table, out)
+    return out
+
+
+def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
+    """The symbols of an opened frame."""
+    if not isinstance(opened.symbols, body.Coded):
+        return opened.symbols
+    out = np.empty(opened.header.entries, dtype=symbol_type(opened.header.alphabet))
+
+    def place(start: int, symbols: Symbols) -> None:
+        out[start : start + len(symbols)] = symbols
+
+    opened.symbols.decode(place, threads)
+    return out
+
+
+def shared_nbytes(opened: Opened) -> int:
+    """The size of blocks and tables."""
+    blocks = len(tables.write_blocks(opened.bounds))
+    return blocks + len(tables.write_table(opened.table))
+
+
+def coder_shape(opened: Opened) -> tuple[int, int]:
+    """Symbols per letter and number of segments, 0 and 0 where nothing is entropy-coded."""
+    if not isinstance(opened.symbols, body.Coded):
+        return 0, 0
+    return opened.symbols.model.group or 1, len(opened.symbols.segments)
+
+
+def values(quantized: Quantized) -> Vector:
+    """The vector that the symbols stand for."""
+    out = np.empty(len(quantized.symbols), dtype=np.float32)
+    _reconstruct(quantized.symbols, 0, quantized.bounds, quantized.table, out)
+    return out
+
+
+def _reconstruct(
+    symbols: Symbols, start: int, bounds: Bounds, table: Ladder | Codebook, out: Vector
+) -> None:
+    """Fill out[start : start + len(symbols)]; few rows of the table exist at a time."""
+    stop = start + len(symbols)
+    first = int(np.searchsorted(bounds, start, side="right")) - 1
+    last = int(np.searchsorted(bounds, stop, side="left"))
+    step = max(1, ROWS_AT_ONCE // table.alphabet)
+    for block in range(first, last, step):
+        end = min(block + step, last)
+        edges = np.clip(bounds[block : end + 1], start, stop) - start
+        _look_up(symbols, edges, table.rows(block, end), out[start:stop])
+
+
+@kernel
+def _look_up(
+    symbols: Symbols, bounds: Bounds, rows: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """The table look-up: out[i] = rows[block of i, symbols[i]]."""
+    for block in range(len(bounds) - 1):
+        row = rows[block]
+        for i in range(bounds[block], bounds[block + 1]):
+            out[i] = row[symbols[i]]

@@ -1,0 +1,123 @@
+"""From counts of symbols to the integer frequencies that rANS codes with.
+
+A *letter* is k symbols taken together; its probability is the product of theirs, so that only the
+counts of single symbols travel and both sides compute the rest, in integers, to the same result.
+Larger k means fewer coding steps, and more letters whose rounded frequency wastes bits: `choose`
+takes the largest k whose waste is small.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl.types import Counts
+
+Frequencies = NDArray[np.uint64]
+
+MAX_LETTERS = 256
+"""Letters fit a byte."""
+
+NARROW_BITS = (12, 15)
+"""Frequencies of letters sum to 2^12 (small tables, fast) or to 2^15 (finer)."""
+
+WIDE_BITS = 24
+"""Frequencies of single symbols sum to 2^24 where letters are too coarse."""
+
+TOLERANCE = 0.0035
+"""The largest part of the entropy that may be lost for the sake of larger letters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """How symbols are coded.
+
+    group:       symbols per letter; 0 stands for the wide coder, which takes single symbols
+    bits:        the frequencies sum to 2^bits
+    frequencies: one per letter, zero for letters that cannot occur
+    """
+
+    group: int
+    bits: int
+    frequencies: Frequencies
+
+
+def normalise(weights: Frequencies, bits: int) -> Frequencies:
+    """Frequencies in proportion to `weights` that sum to 2^bits, at least 1 for every used one.
+
+    A letter whose share of 2^bits is below 1 gets 1; what the others have above 1 is scaled to fill
+    the rest, and rounded cumulatively so that the sum is exact.
+
+    >>> normalise(np.array([1, 0, 1, 10**6], dtype=np.uint64), 4).tolist()
+    [1, 0, 1, 14]
+    """
+    used = weights > 0
+    total = int(weights.sum())
+    share = weights << np.uint64(bits)
+    above = np.where(share > total, share - np.uint64(total) * used, np.uint64(0))
+    room = (1 << bits) - int(used.sum())
+    spare = max(0, int(above.sum()).bit_length() + bits - 62)
+    filled = np.cumsum(above >> np.uint64(spare), dtype=np.uint64)
+    if room == 0 or filled[-1] == 0:
+        return used.astype(np.uint64)
+    edges = filled * np.uint64(room) // filled[-1]
+    return np.diff(edges, prepend=np.uint64(0)) + used
+
+
+def letters(weights: Frequencies, group: int, bits: int) -> Frequencies:
+    """Frequencies of letters of `group` symbols, the first symbol the most significant digit."""
+    base = normalise(weights, 16)
+    product = np.array([1 << 32], dtype=np.uint64)
+    for _ in range(group):
+        outer = product[:, None] * base[None, :]
+        rounded = (outer + np.uint64(1 << 15)) >> np.uint64(16)
+        product = np.maximum(rounded, outer > 0).ravel().astype(np.uint64)
+    return normalise(product, bits)
+
+
+def build(weights: Frequencies, group: int, bits: int) -> Model:
+    """The model that a frame's counts, group and bits stand for."""
+    frequencies = letters(weights, group, bits) if group else normalise(weights, bits)
+    return Model(group=group, bits=bits, frequencies=frequencies)
+
+
+def cost(model: Model, counts: Counts) -> float:
+    """Bits that the model needs for symbols with these counts, the coder's own overhead aside."""
+    used = model.frequencies > 0
+    length = model.bits - np.log2(model.frequencies[used].astype(np.float64))
+    probability = counts / counts.sum()
+    joint = np.ones(1)
+    for _ in range(model.group or 1):
+        joint = np.multiply.outer(joint, probability).ravel()
+    if joint[~used].any():
+        return float("inf")
+    return float(joint[used] @ length) * int(counts.sum()) / (model.group or 1)
+
+
+def entropy(counts: Counts) -> float:
+    """Empirical entropy of the symbols, in bits for all of them together.
+
+    >>> entropy(np.array([2, 2]))
+    4.0
+    """
+    seen = counts[counts > 0].astype(np.float64)
+    return float(seen @ (np.log2(seen.sum()) - np.log2(seen)))
+
+
+def choose(weights: Frequencies, counts: Counts) -> tuple[Model, float]:
+    """The model with the largest letters that wastes at most TOLERANCE, and its cost in bits."""
+    allowed = entropy(counts) * (1 + TOLERANCE) + 32
+    group = 1
+    while len(weights) ** (group + 1) <= MAX_LETTERS:
+        group += 1
+    if len(weights) > MAX_LETTERS:
+        group = 0
+    while group:
+        for bits in NARROW_BITS:
+            model = build(weights, group, bits)
+            bits_needed = cost(model, counts)
+            if bits_needed <= allowed:
+                return model, bits_needed
+        group -= 1
+    model = build(weights, 0, WIDE_BITS)
+    return model, cost(model, counts)

@@ -1,0 +1,171 @@
+"""Interleaved rANS over letters: 32-bit states, 16-bit words, four states in turn.
+
+Duda, "Asymmetric numeral systems", arXiv 1311.2540; Giesen, "Interleaved entropy coders", arXiv
+1402.3392. With f the frequency of a letter, c the sum of the frequencies before it and F = 2^bits,
+
+    push   x -> (x // f) F + c + x % f          pop   x -> f (x // F) + x % F - c
+
+are inverse to each other. Between steps 2^16 <= x < 2^32: before a push, if x >= f 2^(32 - bits), the
+lower 16 bits of x go to the output; after a pop, if x < 2^16, the next 16 bits come back in.
+Letters are pushed from the last to the first, so that they pop from the first to the last.
+
+No division in the hot loop. With m = ceil(2^(32 + bits) / f) and f < F, x // f = x m >> (32 + bits)
+for all x < f 2^(32 - bits): the error x (m f - 2^(32 + bits)) / (f 2^(32 + bits)) is below
+x / 2^(32 + bits) < f / F / f <= 1 / f, and x m < 2^64 (tests/wire/test_rans.py checks the edges).
+
+A segment is the four final states (16 bytes) and the words. All states start at 2^16, so a decoder
+that does not end there, or has words left, was given other bytes than were written.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl.jit import kernel
+from lossyfl.wire.model import Model
+
+STATE_BYTES = 16
+LOWEST = 1 << 16
+
+Letters = NDArray[np.uint8]
+Words = NDArray[np.uint16]
+U = np.uint64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """Per letter: reciprocal m, limit f 2^(32 - bits), start c, complement F - f."""
+
+    bits: int
+    rows: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, model: Model) -> "Encoder":
+        """The table that pushes letters of the model."""
+        f = model.frequencies
+        one = U(1)
+        some = np.maximum(f, one)
+        rows = np.empty((len(f), 4), dtype=np.uint64)
+        rows[:, 0] = ((one << U(32 + model.bits)) + some - one) // some
+        rows[:, 1] = f << U(32 - model.bits)
+        rows[:, 2] = np.cumsum(f) - f
+        rows[:, 3] = (one << U(model.bits)) - f
+        return cls(bits=model.bits, rows=rows)
+
+    def segment(self, letters: Letters) -> bytes:
+        """The letters as bytes."""
+        words = np.empty(len(letters) + 1, dtype="<u2")
+        states = np.full(4, LOWEST, dtype=np.uint64)
+        first = _push_all(letters, self.rows, self.bits, words, states)
+        return states.astype("<u4").tobytes() + words[first:].tobytes()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoder:
+    """Per slot of 2^bits: the letter, and its frequency and offset in one 32-bit word."""
+
+    bits: int
+    letters: Letters
+    steps: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, model: Model) -> "Decoder":
+        """The table that pops letters of the model."""
+        f = model.frequencies.astype(np.uint32)
+        start = np.cumsum(f, dtype=np.uint32) - f
+        slot = np.arange(1 << model.bits, dtype=np.uint32)
+        letters = np.repeat(np.arange(len(f), dtype=np.uint8), f)
+        steps = (f << np.uint32(16))[letters] | (slot - start[letters])
+        return cls(bits=model.bits, letters=letters, steps=steps)
+
+    def segment(self, data: bytes, letters: Letters) -> bool:
+        """Fill `letters` from a segment; False if the bytes are not what an encoder wrote."""
+        if len(data) < STATE_BYTES or len(data) % 2:
+            return False
+        states = np.frombuffer(data, dtype="<u4", count=4).astype(np.uint64)
+        words = np.frombuffer(data, dtype="<u2")[STATE_BYTES // 2 :]
+        return _pop_all(words, states, self.letters, self.steps, self.bits, letters)
+
+
+@kernel
+def _push(x, at, words, rows, letter, shift):  # noqa: ANN001, ANN202
+    """One letter onto one state. The word is always stored, and kept only where it is due."""
+    words[at - U(1)] = np.uint16(x & U(0xFFFF))
+    if x >= rows[letter, 1]:
+        x = x >> U(16)
+        at = at - U(1)
+    quotient = (x * rows[letter, 0]) >> shift
+    return x + rows[letter, 2] + quotient * rows[letter, 3], at
+
+
+@kernel
+def _push_all(letters, rows, bits, words, states):  # noqa: ANN001, ANN202
+    """All letters, last to first; returns the index of the first word in use."""
+    shift = U(32 + bits)
+    at = U(len(words))
+    whole = len(letters) // 4 * 4
+    for i in range(len(letters) - 1, whole - 1, -1):
+        states[i % 4], at = _push(states[i % 4], at, words, rows, letters[i], shift)
+    a, b, c, d = states[0], states[1], states[2], states[3]
+    for group in range(whole // 4 - 1, -1, -1):
+        i = U(4 * group)
+        d, at = _push(d, at, words, rows, letters[i + U(3)], shift)
+        c, at = _push(c, at, words, rows, letters[i + U(2)], shift)
+        b, at = _push(b, at, words, rows, letters[i + U(1)], shift)
+        a, at = _push(a, at, words, rows, letters[i], shift)
+    states[0], states[1], states[2], states[3] = a, b, c, d
+    return at
+
+
+@kernel
+def _pop(x, at, words, steps, bits, mask):  # noqa: ANN001, ANN202
+    """One letter off one state. The word is always read, and used only where it is due."""
+    step = U(steps[x & mask])
+    x = (step >> U(16)) * (x >> bits) + (step & U(0xFFFF))
+    refilled = (x << U(16)) | U(words[at])
+    if x < U(LOWEST):
+        x = refilled
+        at = at + U(1)
+    return x, at
+
+
+@kernel
+def _pop_all(words, states, table, steps, bits, letters):  # noqa: ANN001, ANN202
+    """All letters, first to last; False if words run out, are left, or states end elsewhere."""
+    mask = U((1 << bits) - 1)
+    shift = U(bits)
+    at = U(0)
+    end = U(len(words))
+    i = U(0)
+    whole = U(len(letters) // 4 * 4)
+    for state in states:
+        if state < U(LOWEST):
+            return False
+    a, b, c, d = states[0], states[1], states[2], states[3]
+    while i < whole and at + U(4) <= end:  # a group reads four words at the most
+        letters[i] = table[a & mask]
+        letters[i + U(1)] = table[b & mask]
+        letters[i + U(2)] = table[c & mask]
+        letters[i + U(3)] = table[d & mask]
+        a, at = _pop(a, at, words, steps, shift, mask)
+        b, at = _pop(b, at, words, steps, shift, mask)
+        c, at = _pop(c, at, words, steps, shift, mask)
+        d, at = _pop(d, at, words, steps, shift, mask)
+        i += U(4)
+    states[0], states[1], states[2], states[3] = a, b, c, d
+    for j in range(np.int64(i), len(letters)):
+        x = states[j % 4]
+        letters[j] = table[x & mask]
+        step = U(steps[x & mask])
+        x = (step >> U(16)) * (x >> shift) + (step & U(0xFFFF))
+        if x < U(LOWEST):
+            if at == end:
+                return False
+            x = (x << U(16)) | U(words[at])
+            at += U(1)
+        states[j % 4] = x
+    for state in states:
+        if state != U(LOWEST):
+            return False
+    return at == end
