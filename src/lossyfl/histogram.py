@@ -1,7 +1,7 @@
 """How often each symbol occurs.
 
 Counting one symbol after the other is slow when one of them dominates: every increment waits for
-the store of the last one. So bytes are counted as pairs, into two tables in turn, and the pairs
+the store of the last one. So bytes are counted as pairs, into four counters in turn, and the pairs
 are folded into counts of single symbols at the end.
 """
 
@@ -12,39 +12,58 @@ from lossyfl.jit import kernel
 from lossyfl.types import Counts, Symbols
 
 
-def new_tally() -> NDArray[np.int64]:
-    """Two empty tables of 65,536 counters; pages that no symbol touches cost nothing."""
-    return np.zeros((2, 65_536), dtype=np.int64)
+class Tally:
+    """Counts symbols piece by piece.
+
+    >>> tally = Tally(3)
+    >>> tally.add(np.array([0, 2, 2], dtype=np.uint8))
+    >>> tally.counts()
+    array([1, 0, 2])
+    """
+
+    def __init__(self, alphabet: int) -> None:
+        # Four counters for each 16-bit value; pages that no symbol touches cost nothing.
+        self._counters = np.zeros((65_536, 4), dtype=np.int64)
+        self._single = np.zeros(alphabet, dtype=np.int64)
+
+    def add(self, symbols: Symbols) -> None:
+        """Count these symbols too."""
+        if symbols.dtype == np.uint8 and len(symbols) % 2:
+            self._single[symbols[-1]] += 1
+            symbols = symbols[:-1]
+        _count(symbols.view(np.uint16), self._counters)
+
+    def counts(self) -> Counts:
+        """How often each symbol has occurred so far."""
+        counts = self._single.copy()
+        if len(counts) > 256:
+            return counts + self._counters[: len(counts)].sum(axis=1)
+        _fold_pairs(self._counters, counts)
+        return counts
 
 
 @kernel
-def tally(pairs: NDArray[np.uint16], tables: NDArray[np.int64]) -> None:
+def _count(values: NDArray[np.uint16], counters: NDArray[np.int64]) -> None:
     """Count 16-bit values: pairs of uint8 symbols, or single uint16 symbols."""
-    for i in range(len(pairs) // 2):
-        j = np.uint64(2 * i)
-        tables[np.uint64(0), pairs[j]] += 1
-        tables[np.uint64(1), pairs[j + np.uint64(1)]] += 1
-    if len(pairs) % 2:
-        tables[0, pairs[len(pairs) - 1]] += 1
+    for i in range(len(values) // 4):
+        j = np.uint64(4 * i)
+        counters[values[j], 0] += 1
+        counters[values[j + np.uint64(1)], 1] += 1
+        counters[values[j + np.uint64(2)], 2] += 1
+        counters[values[j + np.uint64(3)], 3] += 1
+    for i in range(len(values) // 4 * 4, len(values)):
+        counters[values[i], 0] += 1
 
 
 @kernel
-def fold_pairs(tables: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-    """Add the tally of pairs of uint8 symbols to the counts of single symbols."""
+def _fold_pairs(counters: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    """Add the counts of pairs of uint8 symbols to the counts of single symbols."""
     for high in range(len(counts)):
         for low in range(len(counts)):
-            seen = tables[0, high * 256 + low] + tables[1, high * 256 + low]
+            pair = high * 256 + low
+            seen = counters[pair, 0] + counters[pair, 1] + counters[pair, 2] + counters[pair, 3]
             counts[high] += seen
             counts[low] += seen
-
-
-def fold(tables: NDArray[np.int64], alphabet: int) -> Counts:
-    """The counts of single symbols behind a tally."""
-    if alphabet > 256:
-        return tables[:, :alphabet].sum(axis=0)
-    counts = np.zeros(alphabet, dtype=np.int64)
-    fold_pairs(tables, counts)
-    return counts
 
 
 def count(symbols: Symbols, alphabet: int) -> Counts:

@@ -61,12 +61,12 @@ def check_threads(threads: int) -> None:
         raise InputError("threads", of="the codec", allowed="an int >= 1", got=threads)
 
 
-def cuts(entries: int, threads: int, grain: int) -> list[int]:
-    """Boundaries that share `entries` among `threads`, in whole multiples of `grain`.
+def shares(pieces: int, threads: int) -> list[range]:
+    """Contiguous runs of piece numbers, one for each thread that gets any.
 
-    >>> cuts(1000, 2, 64)
-    [0, 512, 1000]
+    >>> shares(5, 2)
+    [range(0, 2), range(2, 5)]
     """
-    piece = -(-entries // threads)
-    piece = -(-piece // grain) * grain
-    return [*range(0, entries, piece), entries]
+    count = max(1, min(pieces, threads))
+    edges = [pieces * i // count for i in range(count + 1)]
+    return [range(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]

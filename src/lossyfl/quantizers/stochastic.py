@@ -29,9 +29,10 @@ from lossyfl.errors import InputError
 from lossyfl.jit import kernel
 from lossyfl.quantizers import register
 from lossyfl.streams import GAMMA, MIX_A, MIX_B, Stream
-from lossyfl.types import Bounds, Ladder, Quantized, Scale, Vector, check_scale, symbol_type
+from lossyfl.types import Bounds, Counts, Ladder, Quantized, Scale, Vector, check_scale, symbol_type
 
-CHUNK = 4096  # entries whose random words, floats and symbols stay in the first-level cache
+CHUNK = 1 << 12  # entries whose random words stay in the first-level cache
+STRIP = 1 << 17  # entries whose symbols stay in the second-level cache until they are counted
 SIGN = 0x7FFFFFFF
 INFINITY_BITS = 0x7F800000
 
@@ -59,35 +60,27 @@ class Stochastic:
         check_scale(self.scale, of="Stochastic")
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
-        """The symbols of `x`: two passes, one for the ranges and one for the symbols."""
-        pieces = _refine(bounds, parallel.cuts(len(x), threads, CHUNK))
-        low, high = _ranges(x, bounds, pieces, threads)
+        """The symbols of `x`: one pass for the ranges, one for the symbols and their counts."""
+        strips = _Strips.of(bounds)
+        shares = parallel.shares(len(strips.edges) - 1, threads)
+        low, high = _ranges(x, bounds, strips, shares, threads)
         alphabet = 2 * self.levels + (2 if low.any() else 1)
-        ladder = Ladder(low=low, high=high, alphabet=alphabet)
         symbols = np.empty(len(x), dtype=symbol_type(alphabet))
-        owner = np.searchsorted(bounds, pieces.bounds[:-1], side="right") - 1
+        owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
         steps = _steps(low, high, self.levels)[owner]
+        q, twin = np.float32(self.levels), np.float32(1 - alphabet % 2)
 
-        def draw(span: tuple[int, int]) -> NDArray[np.int64]:
-            tables = histogram.new_tally()
-            odd = np.zeros(alphabet, dtype=np.int64)
-            own = slice(span[0], span[1])
-            with np.errstate(over="ignore"):  # the hash wraps; numba does not warn, Python does
-                _draw(
-                    x,
-                    pieces.bounds[span[0] : span[1] + 1],
-                    steps[own],
-                    np.float32(self.levels),
-                    np.float32(1 - alphabet % 2),
-                    np.uint64(rng.a),
-                    np.uint64(rng.b),
-                    symbols,
-                    tables,
-                    odd,
-                )
-            return histogram.fold(tables, alphabet) + odd
+        def draw(share: range) -> Counts:
+            tally = histogram.Tally(alphabet)
+            for strip in share:
+                own, edges = strips.part(strip)
+                with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
+                    _draw(x, edges, steps[own], q, twin, np.uint64(rng.a), np.uint64(rng.b), symbols)
+                tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
+            return tally.counts()
 
-        counts = sum(parallel.run(draw, pieces.spans, threads), np.zeros(alphabet, dtype=np.int64))
+        counts = np.sum(parallel.run(draw, shares, threads), axis=0)
+        ladder = Ladder(low=low, high=high, alphabet=alphabet)
         return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
@@ -115,36 +108,46 @@ def _steps(low: Vector, high: Vector, levels: int) -> NDArray[np.void]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pieces:
-    """Blocks cut further, so that threads can share one block: `spans` of `bounds`, one a thread."""
+class _Strips:
+    """The vector cut into strips that fit the cache and that threads share.
+
+    bounds: the blocks, cut further where a strip ends
+    edges:  strip i is the blocks [edges[i], edges[i + 1])
+    """
 
     bounds: Bounds
-    spans: list[tuple[int, int]]
+    edges: Bounds
 
+    @classmethod
+    def of(cls, bounds: Bounds) -> "_Strips":
+        cuts = np.append(np.arange(0, bounds[-1], STRIP), bounds[-1])
+        fine = np.union1d(bounds, cuts)
+        return cls(bounds=fine, edges=np.searchsorted(fine, cuts))
 
-def _refine(bounds: Bounds, cuts: list[int]) -> _Pieces:
-    fine = np.union1d(bounds, np.asarray(cuts, dtype=np.int64))
-    edges = np.searchsorted(fine, cuts).tolist()
-    return _Pieces(bounds=fine, spans=list(zip(edges[:-1], edges[1:], strict=True)))
+    def part(self, strip: int) -> tuple[slice, Bounds]:
+        """Which blocks a strip has, and their bounds."""
+        first, last = int(self.edges[strip]), int(self.edges[strip + 1])
+        return slice(first, last), self.bounds[first : last + 1]
 
 
 def _ranges(
-    x: Vector, bounds: Bounds, pieces: _Pieces, threads: int
+    x: Vector, bounds: Bounds, strips: _Strips, shares: list[range], threads: int
 ) -> tuple[Vector, Vector]:
     """Smallest and largest magnitude of every block; raises on NaN and infinity."""
     bits = x.view(np.uint32)
-    low = np.empty(len(pieces.bounds) - 1, dtype=np.uint32)
+    low = np.empty(len(strips.bounds) - 1, dtype=np.uint32)
     high = np.empty_like(low)
 
-    def measure(span: tuple[int, int]) -> None:
-        own = slice(span[0], span[1])
-        _magnitudes(bits, pieces.bounds[span[0] : span[1] + 1], low[own], high[own])
+    def measure(share: range) -> None:
+        for strip in share:
+            own, edges = strips.part(strip)
+            _magnitudes(bits, edges, low[own], high[own])
 
-    parallel.run(measure, pieces.spans, threads)
+    parallel.run(measure, shares, threads)
     if high.max() >= INFINITY_BITS:
         bad = int(np.flatnonzero(~np.isfinite(x))[0])
         raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
-    first = np.searchsorted(pieces.bounds, bounds[:-1])
+    first = np.searchsorted(strips.bounds, bounds[:-1])
     low = np.minimum.reduceat(low, first)
     high = np.maximum.reduceat(high, first)
     return low.view(np.float32), high.view(np.float32)
@@ -156,10 +159,11 @@ def _magnitudes(
 ) -> None:
     """Range of |x| per block, on the bits: magnitudes order as their bit patterns do."""
     for block in range(len(bounds) - 1):
+        own = bits[bounds[block] : bounds[block + 1]]
         least = np.uint32(SIGN)
         most = np.uint32(0)
-        for b in bits[bounds[block] : bounds[block + 1]]:
-            magnitude = np.uint32(b & np.uint32(SIGN))
+        for i in range(len(own)):
+            magnitude = np.uint32(own[i] & np.uint32(SIGN))
             least = min(least, magnitude)
             most = max(most, magnitude)
         low[block] = least
@@ -177,8 +181,8 @@ def _random_words(a: np.uint64, b: np.uint64, start: int, words: NDArray[np.uint
 
 
 @kernel
-def _draw(x, bounds, steps, q, twin, a, b, symbols, tables, odd):  # noqa: ANN001, ANN202
-    """Symbols and their tally for the blocks of `bounds`, chunk by chunk.
+def _draw(x, bounds, steps, q, twin, a, b, symbols):  # noqa: ANN001, ANN202
+    """The symbols of the blocks of `bounds`, chunk by chunk.
 
     `twin` is 1 where level 0 has two symbols, else 0. Everything up to the last line is float32,
     without branches, so that the compiler turns it into vector instructions.
@@ -209,10 +213,6 @@ def _draw(x, bounds, steps, q, twin, a, b, symbols, tables, odd):  # noqa: ANN00
                 level = q if magnitude >= top or level > q else level
                 below = value < zero and level > signless
                 out[i] = np.int32(q - level if below else q + twin + level)
-            even = len(out) // 2 * 2 if out.itemsize == 1 else len(out)
-            histogram.tally(out[:even].view(np.uint16), tables)
-            if even < len(out):
-                odd[out[even]] += 1
 
 
 def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantized:

@@ -23,8 +23,8 @@ from lossyfl.wire import radix, rans, wide
 from lossyfl.wire.letters import digit_table, gather, scatter
 
 PREAMBLE = struct.Struct("<BBH")
-SEGMENT_ENTRIES = 1 << 16  # no segment has fewer, and
-SEGMENT_BYTES = 1 << 12  # none is expected to be shorter: its states cost about 16 bytes
+SEGMENT_ENTRIES = 1 << 16  # no segment has fewer entries, and
+SEGMENT_BYTES = 5000  # none is expected to be shorter: one costs about 16 bytes more
 MAX_SEGMENTS = 1 << 15
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lossyfl.jit import kernel
 from lossyfl.types import Counts
 
 Frequencies = NDArray[np.uint64]
@@ -24,7 +25,7 @@ NARROW_BITS = (12, 15)
 WIDE_BITS = 24
 """Frequencies of single symbols sum to 2^24 where letters are too coarse."""
 
-TOLERANCE = 0.0035
+TOLERANCE = 0.002
 """The largest part of the entropy that may be lost for the sake of larger letters."""
 
 
@@ -51,34 +52,55 @@ def normalise(weights: Frequencies, bits: int) -> Frequencies:
     >>> normalise(np.array([1, 0, 1, 10**6], dtype=np.uint64), 4).tolist()
     [1, 0, 1, 14]
     """
-    used = weights > 0
-    total = int(weights.sum())
-    share = weights << np.uint64(bits)
-    above = np.where(share > total, share - np.uint64(total) * used, np.uint64(0))
-    room = (1 << bits) - int(used.sum())
-    spare = max(0, int(above.sum()).bit_length() + bits - 62)
-    filled = np.cumsum(above >> np.uint64(spare), dtype=np.uint64)
-    if room == 0 or filled[-1] == 0:
-        return used.astype(np.uint64)
-    edges = filled * np.uint64(room) // filled[-1]
-    return np.diff(edges, prepend=np.uint64(0)) + used
+    frequencies = np.empty_like(weights)
+    _normalise(weights, bits, frequencies)
+    return frequencies
 
 
-def letters(weights: Frequencies, group: int, bits: int) -> Frequencies:
-    """Frequencies of letters of `group` symbols, the first symbol the most significant digit."""
+@kernel
+def _normalise(weights: Frequencies, bits: int, frequencies: Frequencies) -> None:
+    zero = np.uint64(0)
+    total = zero
+    used = 0
+    for weight in weights:
+        total += weight
+        used += weight > zero
+    above = zero  # sum of what exceeds a share of 1, in units of total / 2^bits
+    for weight in weights:
+        share = weight << np.uint64(bits)
+        above += share - total if share > total else zero
+    spare = np.uint64(0)  # dropped bits, so that the products below fit 64
+    while (above >> spare) >> np.uint64(62 - bits) != zero:
+        spare += np.uint64(1)
+    above = zero
+    for weight in weights:
+        share = weight << np.uint64(bits)
+        above += (share - total) >> spare if share > total else zero
+    room = np.uint64((1 << bits) - used)
+    seen = zero
+    filled = zero
+    for i in range(len(weights)):
+        share = weights[i] << np.uint64(bits)
+        seen += (share - total) >> spare if share > total else zero
+        edge = seen * room // above if above > zero else zero
+        frequencies[i] = edge - filled + np.uint64(weights[i] > zero)
+        filled = edge
+
+
+def joint_weights(weights: Frequencies, group: int) -> Frequencies:
+    """Weights of letters of `group` symbols, the first symbol the most significant digit."""
     base = normalise(weights, 16)
     product = np.array([1 << 32], dtype=np.uint64)
     for _ in range(group):
-        outer = product[:, None] * base[None, :]
-        rounded = (outer + np.uint64(1 << 15)) >> np.uint64(16)
-        product = np.maximum(rounded, outer > 0).ravel().astype(np.uint64)
-    return normalise(product, bits)
+        outer = (product[:, None] * base).ravel()
+        product = np.maximum((outer + np.uint64(1 << 15)) >> np.uint64(16), outer > 0)
+    return product.astype(np.uint64)
 
 
 def build(weights: Frequencies, group: int, bits: int) -> Model:
     """The model that a frame's counts, group and bits stand for."""
-    frequencies = letters(weights, group, bits) if group else normalise(weights, bits)
-    return Model(group=group, bits=bits, frequencies=frequencies)
+    joint = joint_weights(weights, group) if group else weights
+    return Model(group=group, bits=bits, frequencies=normalise(joint, bits))
 
 
 def cost(model: Model, counts: Counts) -> float:
@@ -107,17 +129,20 @@ def entropy(counts: Counts) -> float:
 def choose(weights: Frequencies, counts: Counts) -> tuple[Model, float]:
     """The model with the largest letters that wastes at most TOLERANCE, and its cost in bits."""
     allowed = entropy(counts) * (1 + TOLERANCE) + 32
-    group = 1
-    while len(weights) ** (group + 1) <= MAX_LETTERS:
-        group += 1
-    if len(weights) > MAX_LETTERS:
-        group = 0
-    while group:
+    for group in range(_largest_group(len(weights)), 0, -1):
+        joint = joint_weights(weights, group)
         for bits in NARROW_BITS:
-            model = build(weights, group, bits)
-            bits_needed = cost(model, counts)
-            if bits_needed <= allowed:
-                return model, bits_needed
-        group -= 1
+            model = Model(group=group, bits=bits, frequencies=normalise(joint, bits))
+            needed = cost(model, counts)
+            if needed <= allowed:
+                return model, needed
     model = build(weights, 0, WIDE_BITS)
     return model, cost(model, counts)
+
+
+def _largest_group(alphabet: int) -> int:
+    """The most symbols whose letters fit a byte, 0 where not even one does."""
+    group = 0
+    while alphabet ** (group + 1) <= MAX_LETTERS:
+        group += 1
+    return group
