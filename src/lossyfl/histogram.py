@@ -22,8 +22,8 @@ class Tally:
     """
 
     def __init__(self, alphabet: int) -> None:
-        # Four counters for each 16-bit value; pages that no symbol touches cost nothing.
-        self._counters = np.zeros((65_536, 4), dtype=np.int64)
+        values = 256 * alphabet if alphabet <= 256 else alphabet
+        self._counters = np.zeros((values, 4), dtype=np.int64)
         self._single = np.zeros(alphabet, dtype=np.int64)
 
     def add(self, symbols: Symbols) -> None:
@@ -37,7 +37,7 @@ class Tally:
         """How often each symbol has occurred so far."""
         counts = self._single.copy()
         if len(counts) > 256:
-            return counts + self._counters[: len(counts)].sum(axis=1)
+            return counts + self._counters.sum(axis=1)
         _fold_pairs(self._counters, counts)
         return counts
 

@@ -70,8 +70,8 @@ class Stochastic:
         steps = _steps(low, high, self.levels)[owner]
         q, twin = np.float32(self.levels), np.float32(1 - alphabet % 2)
 
-        def draw(share: range) -> Counts:
-            tally = histogram.Tally(alphabet)
+        def draw(job: tuple[range, histogram.Tally]) -> Counts:
+            share, tally = job
             for strip in share:
                 own, edges = strips.part(strip)
                 with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
@@ -79,7 +79,8 @@ class Stochastic:
                 tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
             return tally.counts()
 
-        counts = np.sum(parallel.run(draw, shares, threads), axis=0)
+        jobs = [(share, histogram.Tally(alphabet)) for share in shares]
+        counts = np.sum(parallel.run(draw, jobs, threads), axis=0)
         ladder = Ladder(low=low, high=high, alphabet=alphabet)
         return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lossyfl import parallel
 from lossyfl.errors import FrameError
-from lossyfl.types import Counts, Symbols, symbol_type
+from lossyfl.types import Counts, Symbols, Vector, symbol_type
 from lossyfl.wire import counts as wire_counts
 from lossyfl.wire import model as models
 from lossyfl.wire import radix, rans, wide
@@ -74,25 +74,34 @@ def _share(letters: int, segments: int) -> int:
     return -(-letters // (4 * segments)) * 4
 
 
-def encode(symbols: Symbols, alphabet: int, counts: Counts, plan: Plan, threads: int) -> bytes:
-    """The symbols by rANS."""
+def encode(
+    symbols: Symbols, alphabet: int, counts: Counts, plan: Plan, threads: int
+) -> list[bytes | memoryview]:
+    """The symbols by rANS, as pieces to be joined.
+
+    All buffers are made here: memory that a thread allocates for itself is handed back to the
+    system and mapped anew every time, which costs more than the coding.
+    """
     group = plan.model.group or 1
     coder = (rans.Encoder if plan.model.group else wide.Encoder).of(plan.model)
-    share = _share(-(-len(symbols) // group), max(plan.segments, 1)) * group
+    total = -(-len(symbols) // group)
+    share = _share(total, max(plan.segments, 1))
+    letters = np.empty(total, dtype=np.uint8) if group > 1 else symbols
+    words = np.empty(total + plan.segments, dtype=coder.word)
     filler = int(np.argmax(counts))
 
-    def segment(index: int) -> bytes:
-        own = symbols[index * share : (index + 1) * share]
-        if group == 1:
-            return coder.segment(own)  # pyright: ignore[reportArgumentType]
-        letters = np.empty(-(-len(own) // group), dtype=np.uint8)
-        gather(own, alphabet, group, filler, letters)
-        return coder.segment(letters)
+    def segment(index: int) -> tuple[bytes, memoryview]:
+        start, stop = index * share, min((index + 1) * share, total)
+        if group > 1:
+            own = symbols[start * group : stop * group]
+            gather(own, alphabet, group, filler, letters[start:stop])
+        return coder.segment(letters[start:stop], words[start + index : stop + index + 1])  # pyright: ignore
 
-    parts = parallel.run(segment, range(plan.segments), threads)
-    lengths = struct.pack(f"<{max(len(parts) - 1, 0)}I", *map(len, parts[:-1]))
+    coded = parallel.run(segment, range(plan.segments), threads)
+    lengths = [len(states) + words.nbytes for states, words in coded[:-1]]
     head = PREAMBLE.pack(plan.model.group, plan.model.bits, plan.segments)
-    return b"".join([head, plan.table, lengths, *parts])
+    listed = struct.pack(f"<{len(lengths)}I", *lengths)
+    return [head, plan.table, listed, *(piece for pair in coded for piece in pair)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,58 +119,57 @@ class Coded:
     segments: list[memoryview]
     offset: int
 
-    def decode(self, use: Callable[[int, Symbols], None], threads: int) -> None:
-        """Call `use(start, symbols)` for every segment, in any order."""
+    def symbols(self, threads: int) -> Symbols:
+        """The symbols themselves."""
         group = self.model.group or 1
-        digits = digit_table(self.alphabet, group) if group > 1 else None
+        if group == 1:
+            return self._letters(lambda start, stop, letters: None, threads)
+        out = np.empty(self.entries, dtype=np.uint8)
+        self._letters(_scatter_into(out, digit_table(self.alphabet, group)), threads)
+        return out
 
-        def expand(start: int, stop: int, letters: NDArray[np.uint8]) -> None:
-            if digits is None:
-                use(start, letters)
-                return
-            symbols = np.empty(stop - start, dtype=np.uint8)
-            scatter(letters, digits, symbols)
-            use(start, symbols)
-
-        self._each(expand, threads)
-
-    def decode_values(self, values: NDArray[np.float32], out: NDArray[np.float32], threads: int) -> None:
-        """Fill `out` with `values[symbol]`, straight from the letters: one pass, no symbols."""
+    def values(self, row: NDArray[np.float32], threads: int) -> Vector:
+        """`row[symbol]` for every symbol, straight from the letters."""
         group = self.model.group or 1
-        places = digit_table(self.alphabet, group) if group > 1 else np.arange(self.alphabet)[:, None]
-        lookup = values[places]
+        digits = digit_table(self.alphabet, group) if group > 1 else np.arange(self.alphabet)[:, None]
+        out = np.empty(self.entries, dtype=np.float32)
+        self._letters(_scatter_into(out, row[digits]), threads)
+        return out
 
-        def expand(start: int, stop: int, letters: NDArray[np.uint8]) -> None:
-            scatter(letters, lookup, out[start:stop])
-
-        self._each(expand, threads)
-
-    def _each(self, expand: Callable[[int, int, NDArray[np.uint8]], None], threads: int) -> None:
-        """Decode every segment and hand its letters to `expand(start, stop, letters)`."""
+    def _letters(self, use: Callable[[int, int, Symbols], None], threads: int) -> Symbols:
+        """All letters, of which `use` sees each segment's as soon as it is decoded."""
+        group = self.model.group or 1
+        kind = np.uint8 if self.model.group else symbol_type(self.alphabet)
+        total = -(-self.entries // group)
         if not self.segments:
-            only = np.flatnonzero(self.model.frequencies)[0]
-            step = SEGMENT_ENTRIES
-            for start in range(0, self.entries, step):
-                stop = min(start + step, self.entries)
-                group = self.model.group or 1
-                letters = np.full(-(-(stop - start) // group), only, symbol_type(self.alphabet))
-                expand(start, stop, letters)  # pyright: ignore[reportArgumentType]
-            return
-        group = self.model.group or 1
+            letters = np.full(total, np.flatnonzero(self.model.frequencies)[0], dtype=kind)
+            use(0, self.entries, letters)
+            return letters
         coder = (rans.Decoder if self.model.group else wide.Decoder).of(self.model)
-        share = _share(-(-self.entries // group), len(self.segments)) * group
+        share = _share(total, len(self.segments))
+        letters = np.empty(total, dtype=kind)
 
         def segment(index: int) -> None:
-            start = index * share
-            stop = min(start + share, self.entries)
-            kind = np.uint8 if self.model.group else symbol_type(self.alphabet)
-            letters = np.empty(-(-(stop - start) // group), dtype=kind)
-            if not coder.segment(bytes(self.segments[index]), letters):  # pyright: ignore
+            own = letters[index * share : (index + 1) * share]
+            if not coder.segment(bytes(self.segments[index]), own):  # pyright: ignore
                 at = self.offset + sum(len(piece) for piece in self.segments[:index])
-                raise FrameError(at, f"a rANS segment of {len(letters)} letters", "other bytes")
-            expand(start, stop, letters)  # pyright: ignore[reportArgumentType]
+                raise FrameError(at, f"a rANS segment of {len(own)} letters", "other bytes")
+            start = index * share * group
+            use(start, min(start + share * group, self.entries), own)
 
         parallel.run(segment, range(len(self.segments)), threads)
+        return letters
+
+
+def _scatter_into(
+    out: NDArray[np.generic], digits: NDArray[np.generic]
+) -> Callable[[int, int, Symbols], None]:
+    """A use of letters: their digits go to their places in `out`."""
+
+    def use(start: int, stop: int, letters: Symbols) -> None:
+        scatter(letters, digits, out[start:stop])
+
+    return use
 
 
 def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) -> Coded:
@@ -178,7 +186,8 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
     if (np.count_nonzero(weights) == 1) != (segments == 0) or segments > max(entries, 1):
         raise FrameError(offset + 2, "segments if and only if several symbols are in use", segments)
     pieces, at = _split(data, at, segments, offset)
-    if segments and _share(-(-entries // (group or 1)), segments) * (segments - 1) >= -(-entries // (group or 1)):
+    letters = -(-entries // (group or 1))
+    if segments and _share(letters, segments) * (segments - 1) >= letters:
         raise FrameError(offset + 2, "no empty segment", segments)
     model = models.build(weights, group, bits)
     return Coded(model=model, alphabet=alphabet, entries=entries, segments=pieces, offset=offset + at)

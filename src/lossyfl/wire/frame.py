@@ -24,7 +24,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lossyfl import histogram
+from lossyfl import histogram, parallel
 from lossyfl.errors import FrameError, InputError
 from lossyfl.jit import kernel
 from lossyfl.types import (
@@ -101,18 +101,17 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
     packed = radix.nbytes(len(symbols), table.alphabet)
     if 4 * len(symbols) <= len(shared) + min(packed, body.PREAMBLE.size + 1):
         return pack_raw(values(quantized), address)
-    coding, data = Coding.RADIX, b""
+    coding = Coding.RANS
     plan = body.plan(counts)
-    if plan.nbytes < packed:
-        coding = Coding.RANS
-        data = body.encode(symbols, table.alphabet, counts, plan, threads)
-    if not data or len(data) > packed:
-        coding, data = Coding.RADIX, radix.pack(symbols, table.alphabet)
-    if len(shared) + len(data) > 4 * len(symbols):
+    data = body.encode(symbols, table.alphabet, counts, plan, threads) if plan.nbytes < packed else []
+    size = sum(memoryview(piece).nbytes for piece in data)
+    if not 0 < size <= packed:
+        coding, data, size = Coding.RADIX, [radix.pack(symbols, table.alphabet)], packed
+    if len(shared) + size > 4 * len(symbols):
         return pack_raw(values(quantized), address)
     field = tables.block_field(bounds)
     head = _head(address, coding, table.form, table.alphabet, len(symbols), field)
-    return _seal([head, shared, data])
+    return _seal([head, shared, *data])
 
 
 def pack_raw(x: Vector, address: Address) -> bytes:
@@ -244,32 +243,16 @@ def unpack(
     opened = open_frame(frame, max_entries)
     if not isinstance(opened, Opened):
         return opened
-    out = np.empty(opened.header.entries, dtype=np.float32)
-    if isinstance(opened.symbols, body.Coded):
-        if opened.table.blocks == 1:
-            opened.symbols.decode_values(opened.table.rows(0, 1)[0], out, threads)
-            return out
-
-        def place(start: int, symbols: Symbols) -> None:
-            _reconstruct(symbols, start, opened.bounds, opened.table, out)
-
-        opened.symbols.decode(place, threads)
-    else:
-        _reconstruct(opened.symbols, 0, opened.bounds, opened.table, out)
-    return out
+    if opened.table.blocks == 1 and isinstance(opened.symbols, body.Coded):
+        return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
+    symbols = unpack_symbols(opened, threads)
+    return values(Quantized(symbols=symbols, bounds=opened.bounds, table=opened.table), threads)
 
 
 def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
     """The symbols of an opened frame."""
-    if not isinstance(opened.symbols, body.Coded):
-        return opened.symbols
-    out = np.empty(opened.header.entries, dtype=symbol_type(opened.header.alphabet))
-
-    def place(start: int, symbols: Symbols) -> None:
-        out[start : start + len(symbols)] = symbols
-
-    opened.symbols.decode(place, threads)
-    return out
+    coded = opened.symbols
+    return coded.symbols(threads) if isinstance(coded, body.Coded) else coded
 
 
 def shared_nbytes(opened: Opened) -> int:
@@ -285,25 +268,19 @@ def coder_shape(opened: Opened) -> tuple[int, int]:
     return opened.symbols.model.group or 1, len(opened.symbols.segments)
 
 
-def values(quantized: Quantized) -> Vector:
-    """The vector that the symbols stand for."""
-    out = np.empty(len(quantized.symbols), dtype=np.float32)
-    _reconstruct(quantized.symbols, 0, quantized.bounds, quantized.table, out)
-    return out
-
-
-def _reconstruct(
-    symbols: Symbols, start: int, bounds: Bounds, table: Ladder | Codebook, out: Vector
-) -> None:
-    """Fill out[start : start + len(symbols)]; few rows of the table exist at a time."""
-    stop = start + len(symbols)
-    first = int(np.searchsorted(bounds, start, side="right")) - 1
-    last = int(np.searchsorted(bounds, stop, side="left"))
+def values(quantized: Quantized, threads: int = 1) -> Vector:
+    """The vector that the symbols stand for; few rows of a long table exist at a time."""
+    symbols, bounds, table = quantized.symbols, quantized.bounds, quantized.table
+    out = np.empty(len(symbols), dtype=np.float32)
     step = max(1, ROWS_AT_ONCE // table.alphabet)
-    for block in range(first, last, step):
-        end = min(block + step, last)
-        edges = np.clip(bounds[block : end + 1], start, stop) - start
-        _look_up(symbols, edges, table.rows(block, end), out[start:stop])
+
+    def look_up(share: range) -> None:
+        for block in range(share.start, share.stop, step):
+            stop = min(block + step, share.stop)
+            _look_up(symbols, bounds[block : stop + 1], table.rows(block, stop), out)
+
+    parallel.run(look_up, parallel.shares(table.blocks, threads), threads)
+    return out
 
 
 @kernel

@@ -18,6 +18,7 @@ that does not end there, or has words left, was given other bytes than were writ
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ class Encoder:
     bits: int
     rows: NDArray[np.uint64]
 
+    word: ClassVar[str] = "<u2"
+
     @classmethod
     def of(cls, model: Model) -> "Encoder":
         """The table that pushes letters of the model."""
@@ -53,12 +56,11 @@ class Encoder:
         rows[:, 3] = (one << U(model.bits)) - f
         return cls(bits=model.bits, rows=rows)
 
-    def segment(self, letters: Letters) -> bytes:
-        """The letters as bytes."""
-        words = np.empty(len(letters) + 1, dtype="<u2")
+    def segment(self, letters: Letters, words: Words) -> tuple[bytes, memoryview]:
+        """States and words of a segment, the latter in `words`: one more word than letters."""
         states = np.full(4, LOWEST, dtype=np.uint64)
         first = _push_all(letters, self.rows, self.bits, words, states)
-        return states.astype("<u4").tobytes() + words[first:].tobytes()
+        return states.astype("<u4").tobytes(), words[first:].data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ between two entries of a guide table, so it is slower; it runs only where `rans`
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +29,19 @@ class Encoder:
     frequency: NDArray[np.uint64]
     start: NDArray[np.uint64]
 
+    word: ClassVar[str] = "<u4"
+
     @classmethod
     def of(cls, model: Model) -> "Encoder":
         """The table that pushes symbols of the model."""
         f = model.frequencies
         return cls(frequency=f, start=np.cumsum(f) - f)
 
-    def segment(self, symbols: Symbols) -> bytes:
-        """The symbols as bytes."""
-        words = np.empty(len(symbols) + 1, dtype="<u4")
+    def segment(self, symbols: Symbols, words: NDArray[np.uint32]) -> tuple[bytes, memoryview]:
+        """States and words of a segment, the latter in `words`: as many as symbols at the most."""
         states = np.full(4, LOWEST, dtype=np.uint64)
         first = _push_all(symbols, self.frequency, self.start, words, states)
-        return states.astype("<u8").tobytes() + words[first:].tobytes()
+        return states.astype("<u8").tobytes(), words[first:].data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
