@@ -12,10 +12,8 @@ from lossyfl.streams import Stream
 from lossyfl.types import Ladder, Quantizer, Vector
 from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import frame as frames
-from lossyfl.wire.frame import MAX_ENTRIES, Address
+from lossyfl.wire.frame import MAX_ENTRIES, Address, Bytes
 from lossyfl.wire.model import entropy
-
-Bytes = bytes | bytearray | memoryview
 
 
 def encode(
@@ -35,8 +33,8 @@ def encode(
     address: kind, round and digest, for protocols
 
     >>> import numpy as np, lossyfl
-    >>> frame = lossyfl.encode(np.ones(10**6, np.float32), lossyfl.Stochastic(), rng=lossyfl.stream(0))
-    >>> len(frame)
+    >>> x = np.ones(10**6, dtype=np.float32)
+    >>> len(lossyfl.encode(x, lossyfl.Stochastic(levels=2), rng=lossyfl.stream(0)))
     51
     """
     vector = as_vector(x)

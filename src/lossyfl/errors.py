@@ -1,9 +1,9 @@
 """Every error that lossyfl raises on purpose.
 
     LossyflError
-    ├── InputError      a wrong argument or file: what, owner, allowed, got     (also a ValueError)
-    ├── FrameError      bytes that are not a valid frame: offset, expectation   (also a ValueError)
-    └── MissingExtra    an optional dependency is not installed                 (also an ImportError)
+    ├── InputError      a wrong argument or file: what, owner, allowed, got    (also a ValueError)
+    ├── FrameError      bytes that are not a valid frame: offset, expectation  (also a ValueError)
+    └── MissingExtra    an optional dependency is not installed                (also an ImportError)
 
 One grammar for wrong arguments: "levels of Stochastic must be an int in [1, 32767], got 0".
 """

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeVar
 
 from lossyfl.errors import InputError
@@ -69,4 +70,4 @@ def shares(pieces: int, threads: int) -> list[range]:
     """
     count = max(1, min(pieces, threads))
     edges = [pieces * i // count for i in range(count + 1)]
-    return [range(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [range(a, b) for a, b in pairwise(edges)]

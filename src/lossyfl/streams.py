@@ -8,9 +8,10 @@ bits, on any number of threads and in any order. Word j (64 bits) of a stream wi
     z = (z ^ z >> 27 ^ b) * 0x94D049BB133111EB
     z ^ z >> 31
 
-which is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, with Stafford's mixing constants) plus a second
-key word, so that two streams are different functions and not two windows of one sequence. Entry 2j
-takes the lower half of word j, entry 2j + 1 the upper half. The key is a BLAKE2b hash of the address.
+which is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, with Stafford's mixing constants) plus a
+second key word, so that two streams are different functions and not two windows of one sequence.
+Entry 2j takes the lower half of word j, entry 2j + 1 the upper half. The key is a BLAKE2b hash of
+the address.
 docs/adr/0002-randomness.md says why.
 """
 
@@ -53,9 +54,7 @@ class Stream:
         return halves.ravel()[start % 2 : start % 2 + stop - start]
 
 
-def stream(
-    seed: int, *, purpose: str = "quantize", round: int = 0, device: int = SERVER
-) -> Stream:
+def stream(seed: int, *, purpose: str = "quantize", round: int = 0, device: int = SERVER) -> Stream:
     """The stream at one address.
 
     >>> stream(7, round=3, device=5) == stream(7, round=3, device=5)

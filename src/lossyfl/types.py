@@ -14,7 +14,7 @@ from lossyfl.errors import InputError
 from lossyfl.streams import Stream
 
 Vector: TypeAlias = NDArray[np.float32]
-Symbols: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
+Symbols: TypeAlias = NDArray[np.uint8 | np.uint16]
 Bounds: TypeAlias = NDArray[np.int64]
 Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
@@ -120,7 +120,7 @@ class Quantized:
 
 
 class Quantizer(Protocol):
-    """What a quantizer must be; `@register("name")` makes it known to the command line and tests."""
+    """What a quantizer must be; `@register("name")` makes it known to command line and tests."""
 
     @property
     def scale(self) -> Scale:
@@ -137,7 +137,7 @@ class Quantizer(Protocol):
         ...
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
-        """The bits that the quantizer's paper counts; shown beside the real bytes, never instead."""
+        """The bits that the quantizer's paper counts, to be shown beside the real bytes."""
         ...
 
 

@@ -5,6 +5,7 @@ the nearest float32, and a value beyond float32's range is an error as infinity 
 """
 
 import sys
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,13 @@ def as_vector(x: object) -> Vector:
     """`x` as a float32 vector, without a copy where it is one.
 
     >>> x = np.ones(3, dtype=np.float32)
-    >>> as_vector(x) is x
+    >>> np.shares_memory(as_vector(x), x)
     True
     """
     array = _from_torch(x) if type(x).__module__.split(".")[0] == "torch" else x
     if not isinstance(array, np.ndarray):
         raise InputError("vector", of="encode", allowed=ALLOWED, got=type(x).__name__)
+    array = cast("NDArray[Any]", array)
     if array.ndim != 1 or not array.flags.c_contiguous:
         layout = "" if array.flags.c_contiguous else ", not contiguous"
         raise InputError("vector", of="encode", allowed=ALLOWED, got=f"shape {array.shape}{layout}")
@@ -33,15 +35,16 @@ def as_vector(x: object) -> Vector:
     return _as_float32(array)
 
 
-def _as_float32(array: NDArray[np.generic]) -> Vector:
-    if array.dtype == np.float32:
+def _as_float32(array: NDArray[Any]) -> Vector:
+    name = array.dtype.name if array.dtype.isnative else f"byte-swapped {array.dtype.name}"
+    if name == "float32":
         return array.view(np.float32)
-    if array.dtype.name == "bfloat16":  # the dtype of ml_dtypes: the upper half of a float32
+    if name == "bfloat16":  # the dtype of ml_dtypes: the upper half of a float32
         return widen_bfloat16(array.view(np.uint16))
-    if array.dtype in (np.float16, np.float64):
+    if name in ("float16", "float64"):
         with np.errstate(over="ignore"):  # infinity is reported with its index later
             return array.astype(np.float32)
-    raise InputError("vector", of="encode", allowed=ALLOWED, got=f"dtype {array.dtype}")
+    raise InputError("vector", of="encode", allowed=ALLOWED, got=f"dtype {name}")
 
 
 def widen_bfloat16(bits: NDArray[np.uint16]) -> Vector:
@@ -49,11 +52,22 @@ def widen_bfloat16(bits: NDArray[np.uint16]) -> Vector:
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
-def _from_torch(x: object) -> NDArray[np.generic]:
-    """A CPU tensor's memory; torch is not imported here: whoever has a tensor has done so."""
+def narrow_bfloat16(x: Vector) -> NDArray[np.uint16]:
+    """float32 as bfloat16 bit patterns, rounded to nearest, ties to even.
+
+    >>> widen_bfloat16(narrow_bfloat16(np.float32([1.0, -3.140625])))
+    array([ 1.      , -3.140625], dtype=float32)
+    """
+    bits = x.view(np.uint32)
+    rounding = ((bits >> np.uint32(16)) & np.uint32(1)) + np.uint32(0x7FFF)
+    return ((bits + rounding) >> np.uint32(16)).astype(np.uint16)
+
+
+def _from_torch(x: Any) -> object:  # noqa: ANN401
+    """A CPU tensor's memory. Torch is not imported here: whoever has a tensor has done so."""
     torch = sys.modules["torch"]
     if not isinstance(x, torch.Tensor):
-        raise InputError("vector", of="encode", allowed=ALLOWED, got=type(x).__name__)
+        return x
     if x.device.type != "cpu":
         raise InputError("vector", of="encode", allowed="on the CPU", got=f"on {x.device}")
     if x.dtype == torch.bfloat16:

@@ -13,12 +13,13 @@ exact, without randomness; the sign of level 0 is sent only where x_min > 0 make
 
 How a level is drawn, in float32 and the same to the bit in the kernel and in the reference:
 
-    y     = (|x_i| s - x_min s) * (q / (x_max s - x_min s))    s a power of two that keeps all normal
-    level = floor(y) + [u < frac(y)]                           u the stream's upper 24 bits / 2^24
+    y     = (|x_i| s - x_min s) * (q / (x_max s - x_min s))     s a power of two near 1 / x_max
+    level = floor(y) + [u < frac(y)]                            u the stream's upper 24 bits / 2^24
 """
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +30,17 @@ from lossyfl.errors import InputError
 from lossyfl.jit import kernel
 from lossyfl.quantizers import register
 from lossyfl.streams import GAMMA, MIX_A, MIX_B, Stream
-from lossyfl.types import Bounds, Counts, Ladder, Quantized, Scale, Vector, check_scale, symbol_type
+from lossyfl.types import (
+    Bounds,
+    Counts,
+    Ladder,
+    Quantized,
+    Scale,
+    Symbols,
+    Vector,
+    check_scale,
+    symbol_type,
+)
 
 CHUNK = 1 << 12  # entries whose random words stay in the first-level cache
 STRIP = 1 << 17  # entries whose symbols stay in the second-level cache until they are counted
@@ -69,13 +80,14 @@ class Stochastic:
         owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
         steps = _steps(low, high, self.levels)[owner]
         q, twin = np.float32(self.levels), np.float32(1 - alphabet % 2)
+        a, b = np.uint64(rng.a), np.uint64(rng.b)
 
         def draw(job: tuple[range, histogram.Tally]) -> Counts:
             share, tally = job
             for strip in share:
                 own, edges = strips.part(strip)
                 with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
-                    _draw(x, edges, steps[own], q, twin, np.uint64(rng.a), np.uint64(rng.b), symbols)
+                    _draw(x, edges, steps[own], q, twin, a, b, symbols)
                 tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
             return tally.counts()
 
@@ -85,7 +97,7 @@ class Stochastic:
         return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
-        """R_Q = 64 + d (1 + log2(q + 1)), the paper's count, with 64 bits for each block's range."""
+        """R_Q = 64 + d (1 + log2(q + 1)), the paper's count, with 64 bits for every block."""
         return 64 * blocks + entries * (1 + math.log2(self.levels + 1))
 
 
@@ -121,7 +133,7 @@ class _Strips:
 
     @classmethod
     def of(cls, bounds: Bounds) -> "_Strips":
-        cuts = np.append(np.arange(0, bounds[-1], STRIP), bounds[-1])
+        cuts = np.array([*range(0, int(bounds[-1]), STRIP), bounds[-1]], dtype=np.int64)
         fine = np.union1d(bounds, cuts)
         return cls(bounds=fine, edges=np.searchsorted(fine, cuts))
 
@@ -182,7 +194,16 @@ def _random_words(a: np.uint64, b: np.uint64, start: int, words: NDArray[np.uint
 
 
 @kernel
-def _draw(x, bounds, steps, q, twin, a, b, symbols):  # noqa: ANN001, ANN202
+def _draw(
+    x: Vector,
+    bounds: Bounds,
+    steps: NDArray[np.void],
+    q: np.float32,
+    twin: np.float32,
+    a: np.uint64,
+    b: np.uint64,
+    symbols: Symbols,
+) -> None:
     """The symbols of the blocks of `bounds`, chunk by chunk.
 
     `twin` is 1 where level 0 has two symbols, else 0. Everything up to the last line is float32,
@@ -219,7 +240,7 @@ def _draw(x, bounds, steps, q, twin, a, b, symbols):  # noqa: ANN001, ANN202
 def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantized:
     """Q(x, q) in plain NumPy, block by block: the specification of `Stochastic.quantize`."""
     magnitude = np.abs(x)
-    blocks = [slice(start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+    blocks = [slice(start, stop) for start, stop in pairwise(bounds.tolist())]
     low = np.array([magnitude[block].min() for block in blocks])
     high = np.array([magnitude[block].max() for block in blocks])
     alphabet = 2 * levels + (2 if low.any() else 1)

@@ -1,15 +1,17 @@
 """The symbols of a frame: the smallest of three codes, in segments that threads share.
 
     radix   the packed symbols
-    rans    group u8, bits u8, segments u16, counts, lengths u32 of all segments but the last, segments
+    rans    group u8, bits u8, segments u16; counts; u32 length of each segment but the last; segments
 
 A segment holds an equal share of the letters (the last may be shorter), in multiples of 4, and is
-coded for itself. Group 0 is the wide coder. With one symbol in use there is nothing to code: no segments.
+coded for itself. Group 0 is the wide coder. With one symbol in use there is nothing to code, and
+there are no segments.
 """
 
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from lossyfl.errors import FrameError
 from lossyfl.types import Counts, Symbols, Vector, symbol_type
 from lossyfl.wire import counts as wire_counts
 from lossyfl.wire import model as models
-from lossyfl.wire import radix, rans, wide
+from lossyfl.wire import rans, wide
 from lossyfl.wire.letters import digit_table, gather, scatter
 
 PREAMBLE = struct.Struct("<BBH")
@@ -121,30 +123,30 @@ class Coded:
 
     def symbols(self, threads: int) -> Symbols:
         """The symbols themselves."""
-        group = self.model.group or 1
-        if group == 1:
-            return self._letters(lambda start, stop, letters: None, threads)
-        out = np.empty(self.entries, dtype=np.uint8)
-        self._letters(_scatter_into(out, digit_table(self.alphabet, group)), threads)
+        out = np.empty(self.entries, dtype=symbol_type(self.alphabet))
+        self._each(_scatter_into(out, digit_table(self.alphabet, self.group)), threads)
         return out
 
     def values(self, row: NDArray[np.float32], threads: int) -> Vector:
         """`row[symbol]` for every symbol, straight from the letters."""
-        group = self.model.group or 1
-        digits = digit_table(self.alphabet, group) if group > 1 else np.arange(self.alphabet)[:, None]
         out = np.empty(self.entries, dtype=np.float32)
-        self._letters(_scatter_into(out, row[digits]), threads)
+        self._each(_scatter_into(out, row[digit_table(self.alphabet, self.group)]), threads)
         return out
 
-    def _letters(self, use: Callable[[int, int, Symbols], None], threads: int) -> Symbols:
-        """All letters, of which `use` sees each segment's as soon as it is decoded."""
-        group = self.model.group or 1
-        kind = np.uint8 if self.model.group else symbol_type(self.alphabet)
+    @property
+    def group(self) -> int:
+        """Symbols per letter."""
+        return self.model.group or 1
+
+    def _each(self, use: Callable[[int, int, Symbols], None], threads: int) -> None:
+        """Decode all segments; `use(start, stop, letters)` sees each one's letters while warm."""
+        group = self.group
+        kind = symbol_type(self.alphabet)
         total = -(-self.entries // group)
         if not self.segments:
             letters = np.full(total, np.flatnonzero(self.model.frequencies)[0], dtype=kind)
             use(0, self.entries, letters)
-            return letters
+            return
         coder = (rans.Decoder if self.model.group else wide.Decoder).of(self.model)
         share = _share(total, len(self.segments))
         letters = np.empty(total, dtype=kind)
@@ -158,7 +160,6 @@ class Coded:
             use(start, min(start + share * group, self.entries), own)
 
         parallel.run(segment, range(len(self.segments)), threads)
-        return letters
 
 
 def _scatter_into(
@@ -190,7 +191,9 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
     if segments and _share(letters, segments) * (segments - 1) >= letters:
         raise FrameError(offset + 2, "no empty segment", segments)
     model = models.build(weights, group, bits)
-    return Coded(model=model, alphabet=alphabet, entries=entries, segments=pieces, offset=offset + at)
+    return Coded(
+        model=model, alphabet=alphabet, entries=entries, segments=pieces, offset=offset + at
+    )
 
 
 def _split(data: memoryview, at: int, segments: int, offset: int) -> tuple[list[memoryview], int]:
@@ -205,4 +208,4 @@ def _split(data: memoryview, at: int, segments: int, offset: int) -> tuple[list[
         raise FrameError(offset + at, "segments that fill the frame", f"{len(data)} bytes")
     if segments == 0:
         return [], begin
-    return [data[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)], begin
+    return [data[a:b] for a, b in pairwise(edges)], begin

@@ -40,6 +40,8 @@ from lossyfl.types import (
 )
 from lossyfl.wire import body, radix, tables
 
+Bytes = bytes | bytearray | memoryview
+
 MAGIC = b"LFL"
 VERSION = 1
 HEADER = struct.Struct("<3sBBBHQIIQ")
@@ -101,11 +103,12 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
     packed = radix.nbytes(len(symbols), table.alphabet)
     if 4 * len(symbols) <= len(shared) + min(packed, body.PREAMBLE.size + 1):
         return pack_raw(values(quantized), address)
-    coding = Coding.RANS
+    coding, data, size = Coding.RANS, [], packed + 1
     plan = body.plan(counts)
-    data = body.encode(symbols, table.alphabet, counts, plan, threads) if plan.nbytes < packed else []
-    size = sum(memoryview(piece).nbytes for piece in data)
-    if not 0 < size <= packed:
+    if plan.nbytes < packed:
+        data = body.encode(symbols, table.alphabet, counts, plan, threads)
+        size = sum(memoryview(piece).nbytes for piece in data)
+    if size > packed:
         coding, data, size = Coding.RADIX, [radix.pack(symbols, table.alphabet)], packed
     if len(shared) + size > 4 * len(symbols):
         return pack_raw(values(quantized), address)
@@ -165,7 +168,7 @@ def _seal(parts: list[bytes | memoryview]) -> bytes:
     return b"".join([*parts, CHECKSUM.pack(digest.intdigest() & 0xFFFFFFFF)])
 
 
-def read_header(frame: bytes | bytearray | memoryview, max_entries: int = MAX_ENTRIES) -> Header:
+def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     """The header of a frame; raises FrameError before anything is allocated."""
     data = memoryview(frame).cast("B")
     shortest = HEADER.size + CHECKSUM.size
@@ -192,7 +195,12 @@ def read_header(frame: bytes | bytearray | memoryview, max_entries: int = MAX_EN
         raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
     address = Address(kind=Kind(kind), round=round_, digest=digest)
     return Header(
-        address=address, coding=Coding(coding), form=form, alphabet=last + 1, entries=entries, block=block
+        address=address,
+        coding=Coding(coding),
+        form=form,
+        alphabet=last + 1,
+        entries=entries,
+        block=block,
     )
 
 
@@ -206,7 +214,7 @@ class Opened:
     symbols: Symbols | body.Coded
 
 
-def open_frame(frame: bytes | bytearray | memoryview, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
+def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
     """The parts of a frame; a raw frame is its vector."""
     header = read_header(frame, max_entries)
     data = memoryview(frame).cast("B")[: -CHECKSUM.size]
@@ -236,9 +244,7 @@ def _read_raw(data: memoryview, entries: int) -> Vector:
     return x
 
 
-def unpack(
-    frame: bytes | bytearray | memoryview, *, max_entries: int = MAX_ENTRIES, threads: int = 1
-) -> Vector:
+def unpack(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:
     """The float32 vector that the frame stands for."""
     opened = open_frame(frame, max_entries)
     if not isinstance(opened, Opened):
@@ -265,7 +271,7 @@ def coder_shape(opened: Opened) -> tuple[int, int]:
     """Symbols per letter and number of segments, 0 and 0 where nothing is entropy-coded."""
     if not isinstance(opened.symbols, body.Coded):
         return 0, 0
-    return opened.symbols.model.group or 1, len(opened.symbols.segments)
+    return opened.symbols.group, len(opened.symbols.segments)
 
 
 def values(quantized: Quantized, threads: int = 1) -> Vector:

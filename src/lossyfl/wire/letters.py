@@ -1,5 +1,7 @@
 """Symbols to letters and back: k symbols are the digits of one letter, the first the highest."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +9,9 @@ from lossyfl.jit import kernel
 
 
 @kernel
-def gather(symbols, alphabet, group, filler, letters):  # noqa: ANN001, ANN202
+def gather(
+    symbols: NDArray[Any], alphabet: int, group: int, filler: int, letters: NDArray[Any]
+) -> None:
     """Fill `letters` from the symbols; a last, partial letter is filled up with `filler`.
 
     Two and three symbols per letter, the common cases, are written out for the compiler.
@@ -36,11 +40,14 @@ def gather(symbols, alphabet, group, filler, letters):  # noqa: ANN001, ANN202
 
 
 @kernel
-def scatter(letters, digits, out):  # noqa: ANN001, ANN202
-    """Fill `out` with `digits[letter]`: the symbols of the letters, or their float values at once."""
+def scatter(letters: NDArray[Any], digits: NDArray[Any], out: NDArray[Any]) -> None:
+    """Fill `out` with `digits[letter]`: the letters' symbols, or at once their float values."""
     group = digits.shape[1]
     whole = len(out) // group
-    if group == 3:
+    if group == 1:
+        for i in range(whole):
+            out[i] = digits[letters[i], 0]
+    elif group == 3:
         for i in range(whole):
             at = np.uint64(3 * i)
             letter = letters[i]
@@ -63,11 +70,12 @@ def scatter(letters, digits, out):  # noqa: ANN001, ANN202
         out[j] = digits[letters[whole], j - whole * group]
 
 
-def digit_table(alphabet: int, group: int) -> NDArray[np.uint8]:
+def digit_table(alphabet: int, group: int) -> NDArray[np.uint16]:
     """The symbols of every letter.
 
     >>> digit_table(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    places = alphabet ** np.arange(group - 1, -1, -1)
-    return (np.arange(alphabet**group)[:, None] // places % alphabet).astype(np.uint8)
+    letters = np.arange(alphabet**group, dtype=np.int64)
+    places = np.array([alphabet**place for place in range(group - 1, -1, -1)], dtype=np.int64)
+    return (letters[:, None] // places % alphabet).astype(np.uint16)

@@ -5,8 +5,8 @@ Duda, "Asymmetric numeral systems", arXiv 1311.2540; Giesen, "Interleaved entrop
 
     push   x -> (x // f) F + c + x % f          pop   x -> f (x // F) + x % F - c
 
-are inverse to each other. Between steps 2^16 <= x < 2^32: before a push, if x >= f 2^(32 - bits), the
-lower 16 bits of x go to the output; after a pop, if x < 2^16, the next 16 bits come back in.
+are inverse to each other. Between steps 2^16 <= x < 2^32: before a push, if x >= f 2^(32 - bits),
+the lower 16 bits of x go to the output; after a pop, if x < 2^16, the next 16 bits come back in.
 Letters are pushed from the last to the first, so that they pop from the first to the last.
 
 No division in the hot loop. With m = ceil(2^(32 + bits) / f) and f < F, x // f = x m >> (32 + bits)
@@ -91,7 +91,14 @@ class Decoder:
 
 
 @kernel
-def _push(x, at, words, rows, letter, shift):  # noqa: ANN001, ANN202
+def _push(
+    x: np.uint64,
+    at: np.uint64,
+    words: Words,
+    rows: NDArray[np.uint64],
+    letter: np.uint8,
+    shift: np.uint64,
+) -> tuple[np.uint64, np.uint64]:
     """One letter onto one state. The word is always stored, and kept only where it is due."""
     words[at - U(1)] = np.uint16(x & U(0xFFFF))
     if x >= rows[letter, 1]:
@@ -102,7 +109,9 @@ def _push(x, at, words, rows, letter, shift):  # noqa: ANN001, ANN202
 
 
 @kernel
-def _push_all(letters, rows, bits, words, states):  # noqa: ANN001, ANN202
+def _push_all(
+    letters: Letters, rows: NDArray[np.uint64], bits: int, words: Words, states: NDArray[np.uint64]
+) -> np.uint64:
     """All letters, last to first; returns the index of the first word in use."""
     shift = U(32 + bits)
     at = U(len(words))
@@ -121,7 +130,14 @@ def _push_all(letters, rows, bits, words, states):  # noqa: ANN001, ANN202
 
 
 @kernel
-def _pop(x, at, words, steps, bits, mask):  # noqa: ANN001, ANN202
+def _pop(
+    x: np.uint64,
+    at: np.uint64,
+    words: Words,
+    steps: NDArray[np.uint32],
+    bits: np.uint64,
+    mask: np.uint64,
+) -> tuple[np.uint64, np.uint64]:
     """One letter off one state. The word is always read, and used only where it is due."""
     step = U(steps[x & mask])
     x = (step >> U(16)) * (x >> bits) + (step & U(0xFFFF))
@@ -133,7 +149,14 @@ def _pop(x, at, words, steps, bits, mask):  # noqa: ANN001, ANN202
 
 
 @kernel
-def _pop_all(words, states, table, steps, bits, letters):  # noqa: ANN001, ANN202
+def _pop_all(
+    words: Words,
+    states: NDArray[np.uint64],
+    table: Letters,
+    steps: NDArray[np.uint32],
+    bits: int,
+    letters: Letters,
+) -> bool:
     """All letters, first to last; False if words run out, are left, or states end elsewhere."""
     mask = U((1 << bits) - 1)
     shift = U(bits)

@@ -1,9 +1,9 @@
 """Tables and blocks on the wire.
 
-    blocks  the header's block field is 0 for one block, n for blocks of n entries (the last may be
-            shorter), 2^32 - 1 for blocks of any lengths: their number and lengths follow as varints
-    ladder  float32 high of every block; and low of every block, before it, if the alphabet is even
-    book    float32 value of every symbol, block by block
+blocks  the header's block field is 0 for one block, n for blocks of n entries (the last may be
+shorter), 2^32 - 1 for blocks of any lengths: their number and lengths follow as varints
+ladder  float32 high of every block; and low of every block, before it, if the alphabet is even
+book    float32 value of every symbol, block by block
 """
 
 import numpy as np

@@ -69,7 +69,13 @@ class Decoder:
 
 
 @kernel
-def _push_all(symbols, frequency, start, words, states):  # noqa: ANN001, ANN202
+def _push_all(
+    symbols: Symbols,
+    frequency: NDArray[np.uint64],
+    start: NDArray[np.uint64],
+    words: NDArray[np.uint32],
+    states: NDArray[np.uint64],
+) -> int:
     """All symbols, last to first; returns the index of the first word in use."""
     at = len(words)
     for i in range(len(symbols) - 1, -1, -1):
@@ -85,7 +91,13 @@ def _push_all(symbols, frequency, start, words, states):  # noqa: ANN001, ANN202
 
 
 @kernel
-def _pop_all(words, states, edges, guide, symbols):  # noqa: ANN001, ANN202
+def _pop_all(
+    words: NDArray[np.uint32],
+    states: NDArray[np.uint64],
+    edges: NDArray[np.uint64],
+    guide: NDArray[np.int64],
+    symbols: Symbols,
+) -> bool:
     """All symbols, first to last; False if words run out, are left, or states end elsewhere."""
     for state in states:
         if state < U(LOWEST) or state >> U(63) != U(0):

@@ -1,0 +1,5 @@
+"""`python -m lossyfl`."""
+
+from lossyfl.cli import main
+
+main()

@@ -1,0 +1,384 @@
+"""`lossyfl bench codec`: our encode and decode beside memcpy, NumPy, constriction and zstandard.
+
+The vectors have magnitudes u^g with u uniform in [0, 1] and random signs: g sets the share of
+entries that Q(x, q) sends to zero, from dense (0.3) to sparse (0.99), with a tail that reaches every
+level. `uniform` is the worst case for an entropy coder: every symbol equally frequent.
+"""
+
+import json
+import os
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from lossyfl.bench import machine
+from lossyfl.bench.timing import ratio, side_by_side
+from lossyfl.codec import decode, encode, inspect
+from lossyfl.errors import MissingExtra
+from lossyfl.quantizers.stochastic import Stochastic, reference
+from lossyfl.streams import stream
+from lossyfl.types import Ladder, Quantized, Vector
+from lossyfl.vectors import block_bounds
+from lossyfl.wire import body
+from lossyfl.wire.letters import gather
+from lossyfl.wire.model import entropy
+
+ZERO_SHARES = (0.3, 0.5, 0.7, 0.9, 0.95, 0.99)
+LEVELS = (1, 2, 5, 50, 1000)
+ENTRIES = (10**5, 10**6, 10**7)
+UNIFORM = 0.0
+REPEATS = {10**5: 21, 10**6: 11, 10**7: 5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """Sizes of one vector, in bits an entry; the limits are those the project sets itself.
+
+    entropy_limit: entropy + 0.5 % + 64 bytes + 12 bits for every symbol in use
+    paper_limit:   R_Q + 0.5 % + 64 bytes
+    """
+
+    ours: float
+    entropy: float
+    paper: float
+    zstd1: float
+    zstd9: float
+    entropy_limit: float
+    paper_limit: float
+
+    @property
+    def over_entropy(self) -> float:
+        """Our size above the entropy, in percent."""
+        return 100 * (self.ours / self.entropy - 1)
+
+    @property
+    def holds(self) -> bool:
+        """Whether both limits are kept."""
+        return self.ours <= self.entropy_limit and self.ours <= self.paper_limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """How many times as fast as something else; all from one run.
+
+    coder_*:  our entropy coder against constriction's, both from symbols to bytes and back
+    whole_*:  vector to frame and back against the same with constriction inside
+    copy_*:   the same against memcpy of the vector
+    cores_*:  all cores against one
+    quantize: our quantizer against the NumPy reference
+    zstd*_*:  our coder against zstandard on packed symbols, packing left out
+    """
+
+    coder_encode: float
+    coder_decode: float
+    whole_encode: float
+    whole_decode: float
+    copy_encode: float
+    copy_decode: float
+    cores_encode: float
+    cores_decode: float
+    quantize: float
+    zstd1_encode: float
+    zstd1_decode: float
+    zstd9_encode: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Peak extra memory, in bytes an entry."""
+
+    encode: float
+    decode: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One vector: length, the paper's q, share of zero symbols (0 for uniform symbols)."""
+
+    entries: int
+    levels: int
+    zero_share: float
+    letters: int
+    segments: int
+    size: Size
+    speed: Speed
+    memory: Memory
+
+
+def run(json_file: Path | None, *, quick: bool) -> None:
+    """Measure, print the table, and write everything to `json_file`."""
+    console = Console()
+    results: list[Result] = []
+    cases = list(_cases(quick=quick))
+    with console.status("") as status:
+        for number, (entries, levels, share) in enumerate(cases, 1):
+            name = "uniform symbols" if share == UNIFORM else f"zero share {share}"
+            status.update(f"{number}/{len(cases)}: d = {entries:,}, q = {levels}, {name}")
+            results.append(measure(entries, levels, share))
+    if json_file is not None:
+        report = {"machine": machine.describe(), "results": [asdict(r) for r in results]}
+        json_file.write_text(json.dumps(report, indent=1))
+    for line in machine.describe().items():
+        console.print(f"{line[0]:13} {line[1]}")
+    console.print(_sizes(results), _speeds(results))
+    broken = [r for r in results if not r.size.holds]
+    console.print(f"size limits kept in {len(results) - len(broken)} of {len(results)} cases")
+
+
+def _cases(*, quick: bool) -> Iterator[tuple[int, int, float]]:
+    for entries in ENTRIES[:2] if quick else ENTRIES:
+        for levels in (1, 2, 50) if quick else LEVELS:
+            for share in (0.5, 0.99) if quick else (*ZERO_SHARES, UNIFORM):
+                yield entries, levels, share
+
+
+def vector(entries: int, levels: int, zero_share: float, *, seed: int = 0) -> Vector:
+    """A vector whose symbols have the given share of zeros, or are uniform."""
+    rng = np.random.default_rng(seed)
+    if zero_share == UNIFORM:
+        ladder = Ladder(
+            low=np.zeros(1, np.float32), high=np.ones(1, np.float32), alphabet=2 * levels + 1
+        )
+        return ladder.rows(0, 1)[0][rng.integers(0, 2 * levels + 1, entries)]
+    magnitude = rng.random(entries) ** _exponent(levels, zero_share)
+    x = (magnitude * rng.choice([-1.0, 1.0], entries)).astype(np.float32)
+    x[0], x[-1] = 0, 1
+    return x
+
+
+def _exponent(levels: int, zero_share: float) -> float:
+    """G with P(level 0) = q^(-1/g) g / (g + 1) equal to the share, by bisection."""
+    low, high = 1e-3, 1e6
+    for _ in range(200):
+        g = (low * high) ** 0.5
+        low, high = (g, high) if levels ** (-1 / g) * g / (g + 1) < zero_share else (low, g)
+    return low
+
+
+def measure(entries: int, levels: int, zero_share: float) -> Result:
+    """Sizes, speeds and memory for one vector."""
+    x = vector(entries, levels, zero_share)
+    quantizer = Stochastic(levels=levels)
+    rng = stream(0)
+    quantized = quantizer.quantize(x, block_bounds("model", entries, None), rng=rng)
+    frame = encode(x, quantizer, rng=rng)
+    info = inspect(frame)
+    packed = _packed(quantized)
+    return Result(
+        entries=entries,
+        levels=levels,
+        zero_share=zero_share,
+        letters=info.letters,
+        segments=info.segments,
+        size=_measure_size(quantized, len(frame), packed),
+        speed=_measure_speed(x, quantizer, quantized, frame, packed),
+        memory=Memory(
+            encode=_peak(lambda: encode(x, quantizer, rng=rng)) / entries,
+            decode=_peak(lambda: decode(frame)) / entries,
+        ),
+    )
+
+
+def _measure_size(quantized: Quantized, nbytes: int, packed: bytes) -> Size:
+    zstandard = _extra("zstandard")
+    counts = quantized.counts
+    assert counts is not None
+    entries, levels = len(quantized.symbols), (quantized.table.alphabet - 1) // 2
+    entropy_bits = entropy(counts)
+    paper_bits = Stochastic(levels=levels).nominal_bits(entries, 1)
+    header = 64 * 8
+    return Size(
+        ours=8 * nbytes / entries,
+        entropy=entropy_bits / entries,
+        paper=paper_bits / entries,
+        zstd1=8 * len(zstandard.compress(packed, 1)) / entries,
+        zstd9=8 * len(zstandard.compress(packed, 9)) / entries,
+        entropy_limit=(1.005 * entropy_bits + header + 12 * np.count_nonzero(counts)) / entries,
+        paper_limit=(1.005 * paper_bits + header) / entries,
+    )
+
+
+def _measure_speed(
+    x: Vector, quantizer: Stochastic, quantized: Quantized, frame: bytes, packed: bytes
+) -> Speed:
+    zstandard = _extra("zstandard")
+    peer = _Constriction(quantized)
+    counts, alphabet = quantized.counts, quantized.table.alphabet
+    assert counts is not None
+    bounds, rng, cores = quantized.bounds, stream(0), os.cpu_count() or 1
+    symbols, target = quantized.symbols, np.empty_like(x)
+    coded = b"".join(body.encode(symbols, alphabet, counts, body.plan(counts), 1))
+    small, tight = zstandard.compress(packed, 1), zstandard.ZstdCompressor(level=9)
+    row = quantized.table.rows(0, 1)[0]
+
+    def peer_encode() -> object:
+        return peer.encode(quantizer.quantize(x, bounds, rng=rng).symbols.astype(np.int32))
+
+    jobs: dict[str, Callable[[], object]] = {
+        "memcpy": lambda: np.copyto(target, x),
+        "quantize": lambda: quantizer.quantize(x, bounds, rng=rng),
+        "coder_encode": lambda: b"".join(
+            body.encode(symbols, alphabet, counts, body.plan(counts), 1)
+        ),
+        "coder_decode": lambda: body.open_coded(
+            memoryview(coded), alphabet, len(x), offset=0
+        ).symbols(1),
+        "encode": lambda: encode(x, quantizer, rng=rng),
+        "decode": lambda: decode(frame),
+        "encode_cores": lambda: encode(x, quantizer, rng=rng, threads=cores),
+        "decode_cores": lambda: decode(frame, threads=cores),
+        "peer_coder_encode": lambda: peer.encode(peer.symbols),
+        "peer_coder_decode": peer.decode,
+        "peer_encode": peer_encode,
+        "peer_decode": lambda: row[peer.decode()],
+        "zstd1_encode": lambda: zstandard.compress(packed, 1),
+        "zstd1_decode": lambda: zstandard.decompress(small, max_output_size=len(packed)),
+    }
+    times = side_by_side(jobs, REPEATS.get(len(x), 5))
+    slow = side_by_side(
+        {
+            "reference": lambda: reference(x, bounds, quantizer.levels, rng=rng),
+            "zstd9": lambda: tight.compress(packed),
+            "quantize": jobs["quantize"],
+            "coder_encode": jobs["coder_encode"],
+        },
+        1,
+    )
+    return Speed(
+        coder_encode=ratio(times, "peer_coder_encode", "coder_encode"),
+        coder_decode=ratio(times, "peer_coder_decode", "coder_decode"),
+        whole_encode=ratio(times, "peer_encode", "encode"),
+        whole_decode=ratio(times, "peer_decode", "decode"),
+        copy_encode=ratio(times, "memcpy", "encode"),
+        copy_decode=ratio(times, "memcpy", "decode"),
+        cores_encode=ratio(times, "encode", "encode_cores"),
+        cores_decode=ratio(times, "decode", "decode_cores"),
+        quantize=ratio(slow, "reference", "quantize"),
+        zstd1_encode=ratio(times, "zstd1_encode", "coder_encode"),
+        zstd1_decode=ratio(times, "zstd1_decode", "coder_decode"),
+        zstd9_encode=ratio(slow, "zstd9", "coder_encode"),
+    )
+
+
+class _Constriction:
+    """The peer: constriction's ANS coder with the symbols' own distribution."""
+
+    def __init__(self, quantized: Quantized) -> None:
+        self._stack = _extra("constriction").stream.stack
+        model = _extra("constriction").stream.model
+        assert quantized.counts is not None
+        share = (quantized.counts / quantized.counts.sum()).astype(np.float32)
+        self._model = model.Categorical(share, perfect=False)
+        self.symbols: NDArray[np.int32] = quantized.symbols.astype(np.int32)
+        self._words = self.encode(self.symbols)
+        assert (self.decode() == self.symbols).all()
+
+    def encode(self, symbols: NDArray[np.int32]) -> Any:  # noqa: ANN401
+        coder = self._stack.AnsCoder()
+        coder.encode_reverse(symbols, self._model)
+        return coder.get_compressed()
+
+    def decode(self) -> Any:  # noqa: ANN401
+        return self._stack.AnsCoder(self._words).decode(self._model, len(self.symbols))
+
+
+def _packed(quantized: Quantized) -> bytes:
+    """Symbols as a general compressor likes them best: as many as fit a byte, or 16-bit."""
+    symbols, alphabet = quantized.symbols, quantized.table.alphabet
+    if alphabet > 256:
+        return symbols.tobytes()
+    group = next(k for k in range(8, 0, -1) if alphabet**k <= 256)
+    letters = np.empty(-(-len(symbols) // group), dtype=np.uint8)
+    gather(symbols, alphabet, group, 0, letters)
+    return letters.tobytes()
+
+
+def _peak(job: Callable[[], object]) -> int:
+    """Peak bytes that a job allocates."""
+    tracemalloc.start()
+    try:
+        job()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _extra(name: str) -> Any:  # noqa: ANN401
+    """An optional module."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtra(name, extra="bench") from None
+
+
+def _label(share: float) -> str:
+    return "uniform" if share == UNIFORM else f"{share:g}"
+
+
+def _sizes(results: list[Result]) -> Table:
+    columns = (
+        "d",
+        "q",
+        "zeros",
+        "entropy",
+        "ours",
+        "over %",
+        "limits",
+        "paper",
+        "zstd 1",
+        "zstd 9",
+    )
+    table = Table(title="Size, bits an entry", header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for r in results:
+        s = r.size
+        table.add_row(
+            f"{r.entries:,}", f"{r.levels}", _label(r.zero_share), f"{s.entropy:.4f}", f"{s.ours:.4f}",
+            f"{s.over_entropy:.2f}", "kept" if s.holds else "BROKEN", f"{s.paper:.3f}",
+            f"{s.zstd1:.3f}", f"{s.zstd9:.3f}",
+        )  # fmt: skip
+    return table
+
+
+def _speeds(results: list[Result]) -> Table:
+    table = Table(
+        title="Speed as a multiple of others', encode / decode; memory in bytes an entry",
+        header_style="bold",
+    )
+    for column in (
+        "d",
+        "q",
+        "zeros",
+        "k",
+        "coder : constriction",
+        "whole : constriction",
+        "whole : memcpy",
+        "cores : one",
+        "coder : zstd 1",
+        "quantizer : NumPy",
+        "memory",
+    ):
+        table.add_column(column, justify="right")
+    for r in results:
+        s = r.speed
+        table.add_row(
+            f"{r.entries:,}", f"{r.levels}", _label(r.zero_share), f"{r.letters}",
+            f"{s.coder_encode:.1f} / {s.coder_decode:.1f}",
+            f"{s.whole_encode:.1f} / {s.whole_decode:.1f}",
+            f"{s.copy_encode:.3f} / {s.copy_decode:.3f}",
+            f"{s.cores_encode:.2f} / {s.cores_decode:.2f}",
+            f"{s.zstd1_encode:.1f} / {s.zstd1_decode:.1f}",
+            f"{s.quantize:.1f}",
+            f"{r.memory.encode:.2f} / {r.memory.decode:.2f}",
+        )  # fmt: skip
+    return table

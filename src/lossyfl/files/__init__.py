@@ -1,0 +1,1 @@
+"""Frames and models on disk: `.npy` vectors, `.safetensors` models, `.lfl` frames and bundles."""

@@ -1,0 +1,23 @@
+"""Files that are there whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from lossyfl.errors import InputError
+
+
+def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write beside `path`, then rename; on any error `path` is as it was."""
+    if not path.parent.is_dir():
+        raise InputError("folder", of=path.name, allowed="one that exists", got=str(path.parent))
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for piece in pieces:
+                file.write(piece)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,168 @@
+"""A model in one file: its floats as one frame, everything else exactly as it was.
+
+A bundle is a safetensors file. The tensor `lossyfl.frame` holds the frame of all float tensors, one
+after the other; the metadata say which they were; all other tensors (integer buffers, float8, ...)
+stand beside it unchanged. A plain vector needs no bundle: its file is the bare frame.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lossyfl.codec import FrameInfo, decode, encode, inspect
+from lossyfl.errors import InputError
+from lossyfl.files import safetensors
+from lossyfl.files.atomic import write_atomically
+from lossyfl.files.safetensors import File, Tensor
+from lossyfl.streams import Stream
+from lossyfl.types import Quantizer, Vector
+from lossyfl.vectors import as_vector, narrow_bfloat16, widen_bfloat16
+from lossyfl.wire.frame import MAGIC, MAX_ENTRIES, Address
+
+FRAME = "lossyfl.frame"
+FORMAT = "lossyfl-bundle-1"
+FLOATS = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """What encoding a file gave: bytes before and after, and what the frame is made of.
+
+    source: bytes of all tensors as they were
+    target: bytes of the written file
+    exact:  of these, bytes of tensors that were kept as they were
+    """
+
+    source: int
+    target: int
+    exact: int
+    frame: FrameInfo
+
+
+def encode_file(
+    source: Path, target: Path, quantizer: Quantizer, *, rng: Stream, threads: int = 1
+) -> Encoded:
+    """Encode a `.npy` vector or a `.safetensors` model."""
+    _require(source)
+    if source.suffix == ".npy":
+        x = _read_npy(source)
+        frame = encode(x, quantizer, rng=rng, tensors=(len(x),), threads=threads)
+        write_atomically(target, [frame])
+        return Encoded(source=x.nbytes, target=len(frame), exact=0, frame=inspect(frame))
+    if source.suffix != safetensors.SUFFIX:
+        allowed = "a .npy vector or a .safetensors model"
+        raise InputError("file", of="codec encode", allowed=allowed, got=source.name)
+    return _encode_model(safetensors.read(source), target, quantizer, rng, threads)
+
+
+def _encode_model(
+    model: File, target: Path, quantizer: Quantizer, rng: Stream, threads: int
+) -> Encoded:
+    floats = [tensor for tensor in model.tensors if tensor.dtype in FLOATS]
+    exact = [tensor for tensor in model.tensors if tensor.dtype not in FLOATS]
+    if not sum(tensor.entries for tensor in floats) or FRAME in {t.name for t in exact}:
+        allowed = f"float tensors, and no tensor named {FRAME}"
+        raise InputError("model", of="codec encode", allowed=allowed, got="another")
+    vector = np.concatenate([_widen(tensor) for tensor in floats])
+    lengths = [tensor.entries for tensor in floats]
+    address = Address()
+    frame = encode(vector, quantizer, rng=rng, tensors=lengths, address=address, threads=threads)
+    listing = json.dumps([[t.name, t.dtype, list(t.shape)] for t in floats])
+    metadata = {"format": FORMAT, "floats": listing, "metadata": json.dumps(model.metadata)}
+    carrier = Tensor(name=FRAME, dtype="U8", shape=(len(frame),), data=frame)
+    safetensors.write(target, File(tensors=(*exact, carrier), metadata=metadata))
+    return Encoded(
+        source=sum(memoryview(tensor.data).nbytes for tensor in model.tensors),
+        target=target.stat().st_size,
+        exact=sum(memoryview(tensor.data).nbytes for tensor in exact),
+        frame=inspect(frame),
+    )
+
+
+def decode_file(
+    source: Path, target: Path, *, max_entries: int = MAX_ENTRIES, threads: int = 1
+) -> int:
+    """Decode a frame to `.npy`, or a bundle to `.safetensors`; returns the number of entries."""
+    bundle = _read_bundle(source)
+    wanted = ".npy" if bundle is None else safetensors.SUFFIX
+    if target.suffix != wanted:
+        raise InputError("output", of=source.name, allowed=f"a {wanted} file", got=target.name)
+    vector = decode(read_frame(source), max_entries=max_entries, threads=threads)
+    if bundle is None:
+        write_atomically(target, [_npy(vector)])
+        return len(vector)
+    floats = _narrow(vector, bundle.metadata["floats"], of=source.name)
+    exact = (tensor for tensor in bundle.tensors if tensor.name != FRAME)
+    metadata = json.loads(bundle.metadata.get("metadata", "{}"))
+    safetensors.write(target, File(tensors=(*floats, *exact), metadata=metadata))
+    return len(vector)
+
+
+def read_frame(path: Path) -> bytes:
+    """The frame in a file that holds one, bare or in a bundle."""
+    bundle = _read_bundle(path)
+    if bundle is None:
+        return path.read_bytes()
+    return bytes(next(tensor.data for tensor in bundle.tensors if tensor.name == FRAME))
+
+
+def _read_bundle(path: Path) -> File | None:
+    """The bundle in a file, or None if the file is a bare frame."""
+    _require(path)
+    data = path.read_bytes()
+    if data.startswith(MAGIC):
+        return None
+    file = safetensors.parse(data, of=path.name)
+    if file.metadata.get("format") != FORMAT or FRAME not in {t.name for t in file.tensors}:
+        allowed = "a frame or a bundle that lossyfl wrote"
+        raise InputError("content", of=path.name, allowed=allowed, got="another file")
+    return file
+
+
+def _require(path: Path) -> None:
+    if not path.is_file():
+        raise InputError("file", of="codec", allowed="one that exists", got=str(path))
+
+
+def _read_npy(path: Path) -> Vector:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        allowed = "a .npy array of floats"
+        raise InputError("content", of=path.name, allowed=allowed, got=f"{error}") from error
+    return as_vector(array)
+
+
+def _npy(vector: Vector) -> bytes:
+    import io
+
+    buffer = io.BytesIO()
+    np.save(buffer, vector, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _widen(tensor: Tensor) -> Vector:
+    """The entries of a float tensor as float32."""
+    entries = np.frombuffer(tensor.data, dtype=FLOATS[tensor.dtype])
+    if tensor.dtype == "BF16":
+        return widen_bfloat16(entries.astype(np.uint16))
+    with np.errstate(over="ignore"):  # infinity is reported with its index later
+        return entries.astype(np.float32)
+
+
+def _narrow(vector: Vector, listing: str, *, of: str) -> list[Tensor]:
+    """The float tensors of a bundle, each in the dtype that it had."""
+    tensors: list[Tensor] = []
+    at = 0
+    for name, dtype, shape in json.loads(listing):
+        size = int(np.prod(shape, dtype=np.int64))
+        part = vector[at : at + size]
+        at += size
+        bits = narrow_bfloat16(part) if dtype == "BF16" else part.astype(FLOATS[dtype])
+        tensors.append(Tensor(name=name, dtype=dtype, shape=tuple(shape), data=bits.tobytes()))
+    if at != len(vector):
+        allowed = f"tensors of {len(vector)} entries in all"
+        raise InputError("listing", of=of, allowed=allowed, got=f"{at} entries")
+    return tensors
