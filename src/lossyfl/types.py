@@ -120,16 +120,16 @@ class Quantized:
 
 
 class Quantizer(Protocol):
-    """What a quantizer must be; `@register("name")` makes it known to command line and tests."""
+    """What a quantizer must be; `@register("name")` makes it known to command line and tests.
+
+    unbiased: whether the mean of the quantized vector is the vector
+    """
+
+    unbiased: ClassVar[bool]
 
     @property
     def scale(self) -> Scale:
         """One table for the whole model, for each tensor, or for each block of so many entries."""
-        ...
-
-    @property
-    def unbiased(self) -> bool:
-        """Whether the mean of the quantized vector is the vector."""
         ...
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:

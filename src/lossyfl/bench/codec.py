@@ -1,8 +1,8 @@
 """`lossyfl bench codec`: our encode and decode beside memcpy, NumPy, constriction and zstandard.
 
 The vectors have magnitudes u^g with u uniform in [0, 1] and random signs: g sets the share of
-entries that Q(x, q) sends to zero, from dense (0.3) to sparse (0.99), with a tail that reaches every
-level. `uniform` is the worst case for an entropy coder: every symbol equally frequent.
+entries that Q(x, q) sends to zero, from dense (0.3) to sparse (0.99), with a tail that reaches
+every level. `uniform` is the worst case for an entropy coder: every symbol equally frequent.
 """
 
 import json
@@ -148,6 +148,7 @@ def vector(entries: int, levels: int, zero_share: float, *, seed: int = 0) -> Ve
         )
         return ladder.rows(0, 1)[0][rng.integers(0, 2 * levels + 1, entries)]
     magnitude = rng.random(entries) ** _exponent(levels, zero_share)
+    magnitude[magnitude < 1e-30] = 0  # no update has them, and denormals slow every processor down
     x = (magnitude * rng.choice([-1.0, 1.0], entries)).astype(np.float32)
     x[0], x[-1] = 0, 1
     return x

@@ -1,7 +1,7 @@
 """The symbols of a frame: the smallest of three codes, in segments that threads share.
 
     radix   the packed symbols
-    rans    group u8, bits u8, segments u16; counts; u32 length of each segment but the last; segments
+    rans    group u8, segments u16, counts, u32 length of each segment but the last, segments
 
 A segment holds an equal share of the letters (the last may be shorter), in multiples of 4, and is
 coded for itself. Group 0 is the wide coder. With one symbol in use there is nothing to code, and
@@ -24,7 +24,7 @@ from lossyfl.wire import model as models
 from lossyfl.wire import rans, wide
 from lossyfl.wire.letters import digit_table, gather, scatter
 
-PREAMBLE = struct.Struct("<BBH")
+PREAMBLE = struct.Struct("<BH")
 SEGMENT_ENTRIES = 1 << 16  # no segment has fewer entries, and
 SEGMENT_BYTES = 5000  # none is expected to be shorter: one costs about 16 bytes more
 MAX_SEGMENTS = 1 << 15
@@ -59,7 +59,7 @@ def plan(counts: Counts) -> Plan:
 def _plan(weights: models.Frequencies, counts: Counts, table: bytes) -> Plan:
     entries = int(counts.sum())
     if np.count_nonzero(weights) == 1:
-        model = models.build(weights, 0, models.WIDE_BITS)
+        model = models.build(weights, 0)
         return Plan(model=model, table=table, segments=0, nbytes=PREAMBLE.size + len(table))
     model, bits = models.choose(weights, counts)
     share = min(entries // SEGMENT_ENTRIES, int(bits) // 8 // SEGMENT_BYTES, MAX_SEGMENTS)
@@ -101,7 +101,7 @@ def encode(
 
     coded = parallel.run(segment, range(plan.segments), threads)
     lengths = [len(states) + words.nbytes for states, words in coded[:-1]]
-    head = PREAMBLE.pack(plan.model.group, plan.model.bits, plan.segments)
+    head = PREAMBLE.pack(plan.model.group, plan.segments)
     listed = struct.pack(f"<{len(lengths)}I", *lengths)
     return [head, plan.table, listed, *(piece for pair in coded for piece in pair)]
 
@@ -177,20 +177,19 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
     """Read everything of the rANS body but the symbols themselves."""
     if len(data) < PREAMBLE.size:
         raise FrameError(offset, f"{PREAMBLE.size} bytes of coder fields", len(data))
-    group, bits, segments = PREAMBLE.unpack_from(data)
-    allowed = models.NARROW_BITS if group else (models.WIDE_BITS,)
-    if bits not in allowed or alphabet**group > models.MAX_LETTERS:
-        raise FrameError(offset, f"letters of {alphabet} symbols that fit a byte", (group, bits))
+    group, segments = PREAMBLE.unpack_from(data)
+    if alphabet**group > models.MAX_LETTERS:
+        raise FrameError(offset, f"letters of {alphabet} symbols that fit a byte", group)
     at = PREAMBLE.size
     weights, size = wire_counts.read(data[at:], alphabet, offset=offset + at)
     at += size
     if (np.count_nonzero(weights) == 1) != (segments == 0) or segments > max(entries, 1):
-        raise FrameError(offset + 2, "segments if and only if several symbols are in use", segments)
+        raise FrameError(offset + 1, "segments if and only if several symbols are in use", segments)
     pieces, at = _split(data, at, segments, offset)
     letters = -(-entries // (group or 1))
     if segments and _share(letters, segments) * (segments - 1) >= letters:
-        raise FrameError(offset + 2, "no empty segment", segments)
-    model = models.build(weights, group, bits)
+        raise FrameError(offset + 1, "no empty segment", segments)
+    model = models.build(weights, group)
     return Coded(
         model=model, alphabet=alphabet, entries=entries, segments=pieces, offset=offset + at
     )

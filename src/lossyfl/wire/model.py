@@ -19,11 +19,11 @@ Frequencies = NDArray[np.uint64]
 MAX_LETTERS = 256
 """Letters fit a byte."""
 
-NARROW_BITS = (12, 15)
-"""Frequencies of letters sum to 2^12 (small tables, fast) or to 2^15 (finer)."""
+LETTER_BITS = 15
+"""Frequencies of letters sum to 2^15."""
 
 WIDE_BITS = 24
-"""Frequencies of single symbols sum to 2^24 where letters are too coarse."""
+"""Frequencies of single symbols sum to 2^24 where those of letters are too coarse."""
 
 TOLERANCE = 0.002
 """The largest part of the entropy that may be lost for the sake of larger letters."""
@@ -34,13 +34,16 @@ class Model:
     """How symbols are coded.
 
     group:       symbols per letter; 0 stands for the wide coder, which takes single symbols
-    bits:        the frequencies sum to 2^bits
-    frequencies: one per letter, zero for letters that cannot occur
+    frequencies: one per letter, zero for letters that cannot occur; they sum to 2^bits
     """
 
     group: int
-    bits: int
     frequencies: Frequencies
+
+    @property
+    def bits(self) -> int:
+        """The precision of the frequencies."""
+        return LETTER_BITS if self.group else WIDE_BITS
 
 
 def normalise(weights: Frequencies, bits: int) -> Frequencies:
@@ -97,10 +100,12 @@ def joint_weights(weights: Frequencies, group: int) -> Frequencies:
     return product.astype(np.uint64)
 
 
-def build(weights: Frequencies, group: int, bits: int) -> Model:
-    """The model that a frame's counts, group and bits stand for."""
-    joint = joint_weights(weights, group) if group else weights
-    return Model(group=group, bits=bits, frequencies=normalise(joint, bits))
+def build(weights: Frequencies, group: int) -> Model:
+    """The model that a frame's counts and group stand for."""
+    if group:
+        joint = joint_weights(weights, group)
+        return Model(group=group, frequencies=normalise(joint, LETTER_BITS))
+    return Model(group=0, frequencies=normalise(weights, WIDE_BITS))
 
 
 def cost(model: Model, counts: Counts) -> float:
@@ -130,13 +135,11 @@ def choose(weights: Frequencies, counts: Counts) -> tuple[Model, float]:
     """The model with the largest letters that wastes at most TOLERANCE, and its cost in bits."""
     allowed = entropy(counts) * (1 + TOLERANCE) + 32
     for group in range(_largest_group(len(weights)), 0, -1):
-        joint = joint_weights(weights, group)
-        for bits in NARROW_BITS:
-            model = Model(group=group, bits=bits, frequencies=normalise(joint, bits))
-            needed = cost(model, counts)
-            if needed <= allowed:
-                return model, needed
-    model = build(weights, 0, WIDE_BITS)
+        model = build(weights, group)
+        needed = cost(model, counts)
+        if needed <= allowed:
+            return model, needed
+    model = build(weights, 0)
     return model, cost(model, counts)
 
 

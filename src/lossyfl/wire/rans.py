@@ -65,21 +65,19 @@ class Encoder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoder:
-    """Per slot of 2^bits: the letter, and its frequency and offset in one 32-bit word."""
+    """The letter of every slot of 2^bits; per letter, frequency and start in one 32-bit word."""
 
     bits: int
-    letters: Letters
+    slots: Letters
     steps: NDArray[np.uint32]
 
     @classmethod
     def of(cls, model: Model) -> "Decoder":
         """The table that pops letters of the model."""
         f = model.frequencies.astype(np.uint32)
+        slots = np.repeat(np.arange(len(f), dtype=np.uint8), f)
         start = np.cumsum(f, dtype=np.uint32) - f
-        slot = np.arange(1 << model.bits, dtype=np.uint32)
-        letters = np.repeat(np.arange(len(f), dtype=np.uint8), f)
-        steps = (f << np.uint32(16))[letters] | (slot - start[letters])
-        return cls(bits=model.bits, letters=letters, steps=steps)
+        return cls(bits=model.bits, slots=slots, steps=(f << np.uint32(16)) | start)
 
     def segment(self, data: bytes, letters: Letters) -> bool:
         """Fill `letters` from a segment; False if the bytes are not what an encoder wrote."""
@@ -87,7 +85,7 @@ class Decoder:
             return False
         states = np.frombuffer(data, dtype="<u4", count=4).astype(np.uint64)
         words = np.frombuffer(data, dtype="<u2")[STATE_BYTES // 2 :]
-        return _pop_all(words, states, self.letters, self.steps, self.bits, letters)
+        return _pop_all(words, states, self.slots, self.steps, self.bits, letters)
 
 
 @kernel
@@ -131,16 +129,10 @@ def _push_all(
 
 @kernel
 def _pop(
-    x: np.uint64,
-    at: np.uint64,
-    words: Words,
-    steps: NDArray[np.uint32],
-    bits: np.uint64,
-    mask: np.uint64,
+    x: np.uint64, at: np.uint64, words: Words, step: np.uint32, bits: np.uint64, mask: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
     """One letter off one state. The word is always read, and used only where it is due."""
-    step = U(steps[x & mask])
-    x = (step >> U(16)) * (x >> bits) + (step & U(0xFFFF))
+    x = (U(step) >> U(16)) * (x >> bits) + (x & mask) - (U(step) & U(0xFFFF))
     refilled = (x << U(16)) | U(words[at])
     if x < U(LOWEST):
         x = refilled
@@ -152,7 +144,7 @@ def _pop(
 def _pop_all(
     words: Words,
     states: NDArray[np.uint64],
-    table: Letters,
+    slots: Letters,
     steps: NDArray[np.uint32],
     bits: int,
     letters: Letters,
@@ -169,21 +161,19 @@ def _pop_all(
             return False
     a, b, c, d = states[0], states[1], states[2], states[3]
     while i < whole and at + U(4) <= end:  # a group reads four words at the most
-        letters[i] = table[a & mask]
-        letters[i + U(1)] = table[b & mask]
-        letters[i + U(2)] = table[c & mask]
-        letters[i + U(3)] = table[d & mask]
-        a, at = _pop(a, at, words, steps, shift, mask)
-        b, at = _pop(b, at, words, steps, shift, mask)
-        c, at = _pop(c, at, words, steps, shift, mask)
-        d, at = _pop(d, at, words, steps, shift, mask)
+        p, q, r, s = slots[a & mask], slots[b & mask], slots[c & mask], slots[d & mask]
+        letters[i], letters[i + U(1)], letters[i + U(2)], letters[i + U(3)] = p, q, r, s
+        a, at = _pop(a, at, words, steps[p], shift, mask)
+        b, at = _pop(b, at, words, steps[q], shift, mask)
+        c, at = _pop(c, at, words, steps[r], shift, mask)
+        d, at = _pop(d, at, words, steps[s], shift, mask)
         i += U(4)
     states[0], states[1], states[2], states[3] = a, b, c, d
     for j in range(np.int64(i), len(letters)):
         x = states[j % 4]
-        letters[j] = table[x & mask]
-        step = U(steps[x & mask])
-        x = (step >> U(16)) * (x >> shift) + (step & U(0xFFFF))
+        letters[j] = slots[x & mask]
+        step = U(steps[letters[j]])
+        x = (step >> U(16)) * (x >> shift) + (x & mask) - (step & U(0xFFFF))
         if x < U(LOWEST):
             if at == end:
                 return False
