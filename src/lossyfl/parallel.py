@@ -62,12 +62,14 @@ def check_threads(threads: int) -> None:
         raise InputError("threads", of="the codec", allowed="an int >= 1", got=threads)
 
 
-def shares(pieces: int, threads: int) -> list[range]:
-    """Contiguous runs of piece numbers, one for each thread that gets any.
+def split(total: int, most: int, threads: int) -> list[range]:
+    """Contiguous runs of at most `most`, and two a thread or more: a late thread gets fewer.
 
-    >>> shares(5, 2)
-    [range(0, 2), range(2, 5)]
+    >>> split(10, 4, threads=1)
+    [range(0, 3), range(3, 6), range(6, 10)]
     """
-    count = max(1, min(pieces, threads))
-    edges = [pieces * i // count for i in range(count + 1)]
+    count = -(-total // max(most, 1))
+    if threads > 1:
+        count = max(count, min(2 * threads, total))
+    edges = [total * i // count for i in range(count + 1)]
     return [range(a, b) for a, b in pairwise(edges)]

@@ -4,8 +4,8 @@ A stream is a function from an index to 32 random bits: entry i of a vector alwa
 bits, on any number of threads and in any order. Word j (64 bits) of a stream with the key (a, b) is
 
     z = a + j * 0x9E3779B97F4A7C15          (mod 2^64)
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9
-    z = (z ^ z >> 27 ^ b) * 0x94D049BB133111EB
+    z = (z ^ z >> 30 ^ b) * 0xBF58476D1CE4E5B9
+    z = (z ^ z >> 27) * 0x94D049BB133111EB
     z ^ z >> 31
 
 which is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, with Stafford's mixing constants) plus a
@@ -47,8 +47,8 @@ class Stream:
         """
         words = np.arange(start // 2, (stop + 1) // 2, dtype=np.uint64)
         z = np.uint64(self.a) + words * GAMMA
-        z = (z ^ (z >> np.uint64(30))) * MIX_A
-        z = (z ^ (z >> np.uint64(27)) ^ np.uint64(self.b)) * MIX_B
+        z = (z ^ (z >> np.uint64(30)) ^ np.uint64(self.b)) * MIX_A
+        z = (z ^ (z >> np.uint64(27))) * MIX_B
         z ^= z >> np.uint64(31)
         halves = np.stack([z & np.uint64(0xFFFFFFFF), z >> np.uint64(32)], axis=1).astype(np.uint32)
         return halves.ravel()[start % 2 : start % 2 + stop - start]

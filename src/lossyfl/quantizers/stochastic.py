@@ -32,7 +32,6 @@ from lossyfl.quantizers import register
 from lossyfl.streams import GAMMA, MIX_A, MIX_B, Stream
 from lossyfl.types import (
     Bounds,
-    Counts,
     Ladder,
     Quantized,
     Scale,
@@ -43,7 +42,7 @@ from lossyfl.types import (
 )
 
 CHUNK = 1 << 12  # entries whose random words stay in the first-level cache
-STRIP = 1 << 17  # entries whose symbols stay in the second-level cache until they are counted
+STRIP = 1 << 19  # entries whose symbols stay in the second-level cache until they are counted
 SIGN = 0x7FFFFFFF
 INFINITY_BITS = 0x7F800000
 
@@ -72,27 +71,26 @@ class Stochastic:
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`: one pass for the ranges, one for the symbols and their counts."""
-        strips = _Strips.of(bounds)
-        shares = parallel.shares(len(strips.edges) - 1, threads)
-        low, high = _ranges(x, bounds, strips, shares, threads)
+        strips = _Strips.of(bounds, threads)
+        low, high = _ranges(x, bounds, strips, threads)
         alphabet = 2 * self.levels + (2 if low.any() else 1)
         symbols = np.empty(len(x), dtype=symbol_type(alphabet))
         owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
         steps = _steps(low, high, self.levels)[owner]
         q, twin = np.float32(self.levels), np.float32(1 - alphabet % 2)
         a, b = np.uint64(rng.a), np.uint64(rng.b)
+        tallies = [histogram.Tally(alphabet) for _ in range(min(threads, len(strips)))]
 
-        def draw(job: tuple[range, histogram.Tally]) -> Counts:
-            share, tally = job
-            for strip in share:
-                own, edges = strips.part(strip)
-                with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
-                    _draw(x, edges, steps[own], q, twin, a, b, symbols)
-                tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
-            return tally.counts()
+        def draw(strip: int) -> None:
+            own, edges = strips.part(strip)
+            with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
+                _draw(x, edges, steps[own], q, twin, a, b, symbols)
+            tally = tallies.pop()
+            tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
+            tallies.append(tally)
 
-        jobs = [(share, histogram.Tally(alphabet)) for share in shares]
-        counts = np.sum(parallel.run(draw, jobs, threads), axis=0)
+        parallel.run(draw, range(len(strips)), threads)
+        counts = np.sum([tally.counts() for tally in tallies], axis=0)
         ladder = Ladder(low=low, high=high, alphabet=alphabet)
         return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
 
@@ -132,10 +130,15 @@ class _Strips:
     edges: Bounds
 
     @classmethod
-    def of(cls, bounds: Bounds) -> "_Strips":
-        cuts = np.array([*range(0, int(bounds[-1]), STRIP), bounds[-1]], dtype=np.int64)
+    def of(cls, bounds: Bounds, threads: int) -> "_Strips":
+        chunks = -(-int(bounds[-1]) // CHUNK)
+        starts = [run.start * CHUNK for run in parallel.split(chunks, STRIP // CHUNK, threads)]
+        cuts = np.array([*starts, bounds[-1]], dtype=np.int64)
         fine = np.union1d(bounds, cuts)
         return cls(bounds=fine, edges=np.searchsorted(fine, cuts))
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
 
     def part(self, strip: int) -> tuple[slice, Bounds]:
         """Which blocks a strip has, and their bounds."""
@@ -143,20 +146,17 @@ class _Strips:
         return slice(first, last), self.bounds[first : last + 1]
 
 
-def _ranges(
-    x: Vector, bounds: Bounds, strips: _Strips, shares: list[range], threads: int
-) -> tuple[Vector, Vector]:
+def _ranges(x: Vector, bounds: Bounds, strips: _Strips, threads: int) -> tuple[Vector, Vector]:
     """Smallest and largest magnitude of every block; raises on NaN and infinity."""
     bits = x.view(np.uint32)
     low = np.empty(len(strips.bounds) - 1, dtype=np.uint32)
     high = np.empty_like(low)
 
-    def measure(share: range) -> None:
-        for strip in share:
-            own, edges = strips.part(strip)
-            _magnitudes(bits, edges, low[own], high[own])
+    def measure(strip: int) -> None:
+        own, edges = strips.part(strip)
+        _magnitudes(bits, edges, low[own], high[own])
 
-    parallel.run(measure, shares, threads)
+    parallel.run(measure, range(len(strips)), threads)
     if high.max() >= INFINITY_BITS:
         bad = int(np.flatnonzero(~np.isfinite(x))[0])
         raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
@@ -188,8 +188,8 @@ def _random_words(a: np.uint64, b: np.uint64, start: int, words: NDArray[np.uint
     """Words [start, start + len(words)) of the stream with the key (a, b)."""
     for j in range(len(words)):
         z = a + (np.uint64(start) + np.uint64(j)) * GAMMA
-        z = (z ^ (z >> np.uint64(30))) * MIX_A
-        z = (z ^ (z >> np.uint64(27)) ^ b) * MIX_B
+        z = (z ^ (z >> np.uint64(30)) ^ b) * MIX_A
+        z = (z ^ (z >> np.uint64(27))) * MIX_B
         words[j] = z ^ (z >> np.uint64(31))
 
 
@@ -214,10 +214,10 @@ def _draw(
     zero = np.float32(0)
     one = np.float32(1)
     for block in range(len(bounds) - 1):
-        shift = steps[block].shift
-        base = steps[block].base
-        inverse = steps[block].inverse
-        top = steps[block].top if inverse > zero else np.float32(np.inf)
+        shift = steps[block]["shift"]
+        base = steps[block]["base"]
+        inverse = steps[block]["inverse"]
+        top = steps[block]["top"] if inverse > zero else np.float32(np.inf)
         signless = zero if base == zero else -one  # the highest level that has no sign
         for start in range(bounds[block], bounds[block + 1], CHUNK):
             stop = min(start + CHUNK, bounds[block + 1])

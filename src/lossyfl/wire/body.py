@@ -1,7 +1,7 @@
 """The symbols of a frame: the smallest of three codes, in segments that threads share.
 
     radix   the packed symbols
-    rans    group u8, segments u16, counts, u32 length of each segment but the last, segments
+    rans    group u8, segments u16, counts, u32 words of each segment but the last, segments
 
 A segment holds an equal share of the letters (the last may be shorter), in multiples of 4, and is
 coded for itself. Group 0 is the wide coder. With one symbol in use there is nothing to code, and
@@ -11,7 +11,6 @@ there are no segments.
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,9 @@ PREAMBLE = struct.Struct("<BH")
 SEGMENT_ENTRIES = 1 << 16  # no segment has fewer entries, and
 SEGMENT_BYTES = 5000  # none is expected to be shorter: one costs about 16 bytes more
 MAX_SEGMENTS = 1 << 15
+PIECE_ENTRIES = (
+    1 << 19
+)  # decoded or encoded at a time: few calls, and letters that stay in the cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,8 @@ def _plan(weights: models.Frequencies, counts: Counts, table: bytes) -> Plan:
     model, bits = models.choose(weights, counts)
     share = min(entries // SEGMENT_ENTRIES, int(bits) // 8 // SEGMENT_BYTES, MAX_SEGMENTS)
     segments = 1 << (max(share, 1).bit_length() - 1)
-    states = rans.STATE_BYTES if model.group else wide.STATE_BYTES
+    coder = rans.Encoder if model.group else wide.Encoder
+    states = rans.STATE_WORDS * coder.word.itemsize
     overhead = PREAMBLE.size + len(table) + states * segments + 4 * (segments - 1)
     # A state also holds what it was worth when it was written: about half of its bytes come back.
     nbytes = overhead + int(bits / 8) - states * segments // 2
@@ -84,26 +87,31 @@ def encode(
     All buffers are made here: memory that a thread allocates for itself is handed back to the
     system and mapped anew every time, which costs more than the coding.
     """
+    head: list[bytes | memoryview] = [PREAMBLE.pack(plan.model.group, plan.segments), plan.table]
+    if not plan.segments:
+        return head
     group = plan.model.group or 1
     coder = (rans.Encoder if plan.model.group else wide.Encoder).of(plan.model)
     total = -(-len(symbols) // group)
-    share = _share(total, max(plan.segments, 1))
+    share = _share(total, plan.segments)
     letters = np.empty(total, dtype=np.uint8) if group > 1 else symbols
-    words = np.empty(total + plan.segments, dtype=coder.word)
+    words = np.empty((plan.segments, share + 1 + rans.STATE_WORDS), dtype=coder.word)
+    first = np.empty(plan.segments, dtype=np.int64)
     filler = int(np.argmax(counts))
 
-    def segment(index: int) -> tuple[bytes, memoryview]:
-        start, stop = index * share, min((index + 1) * share, total)
+    def code(run: range) -> None:
+        own = slice(run.start * share, min(run.stop * share, total))
         if group > 1:
-            own = symbols[start * group : stop * group]
-            gather(own, alphabet, group, filler, letters[start:stop])
-        return coder.segment(letters[start:stop], words[start + index : stop + index + 1])  # pyright: ignore
+            source = symbols[own.start * group : own.stop * group]
+            gather(source, alphabet, group, filler, letters[own])
+        rows = slice(run.start, run.stop)
+        coder.segments(letters[own], share, words[rows], first[rows])  # pyright: ignore
 
-    coded = parallel.run(segment, range(plan.segments), threads)
-    lengths = [len(states) + words.nbytes for states, words in coded[:-1]]
-    head = PREAMBLE.pack(plan.model.group, plan.segments)
-    listed = struct.pack(f"<{len(lengths)}I", *lengths)
-    return [head, plan.table, listed, *(piece for pair in coded for piece in pair)]
+    runs = parallel.split(plan.segments, PIECE_ENTRIES // (share * group), threads)
+    parallel.run(code, runs, threads)
+    lengths = (words.shape[1] - first[:-1]).astype("<u4").tobytes()
+    coded = [row[start:].data for row, start in zip(words, first.tolist(), strict=True)]
+    return [*head, lengths, *coded]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,14 +119,16 @@ class Coded:
     """Symbols coded by rANS, opened but not yet decoded.
 
     model, alphabet, entries: as they were coded
-    segments: the bytes of every segment
-    offset:   where the first segment stands in the frame
+    words:  of all segments
+    edges:  segment i is words[edges[i] : edges[i + 1]]
+    offset: where the first segment stands in the frame
     """
 
     model: models.Model
     alphabet: int
     entries: int
-    segments: list[memoryview]
+    words: NDArray[np.uint16 | np.uint32]
+    edges: NDArray[np.int64]
     offset: int
 
     def symbols(self, threads: int) -> Symbols:
@@ -138,28 +148,34 @@ class Coded:
         """Symbols per letter."""
         return self.model.group or 1
 
+    @property
+    def segments(self) -> int:
+        """The number of segments."""
+        return len(self.edges) - 1
+
     def _each(self, use: Callable[[int, int, Symbols], None], threads: int) -> None:
-        """Decode all segments; `use(start, stop, letters)` sees each one's letters while warm."""
-        group = self.group
-        kind = symbol_type(self.alphabet)
-        total = -(-self.entries // group)
+        """Decode everything; `use(start, stop, letters)` sees letters while they are warm."""
+        total = -(-self.entries // self.group)
+        letters = np.empty(total, dtype=symbol_type(self.alphabet))
         if not self.segments:
-            letters = np.full(total, np.flatnonzero(self.model.frequencies)[0], dtype=kind)
+            letters.fill(np.flatnonzero(self.model.frequencies)[0])
             use(0, self.entries, letters)
             return
         coder = (rans.Decoder if self.model.group else wide.Decoder).of(self.model)
-        share = _share(total, len(self.segments))
-        letters = np.empty(total, dtype=kind)
+        share = _share(total, self.segments)
 
-        def segment(index: int) -> None:
-            own = letters[index * share : (index + 1) * share]
-            if not coder.segment(bytes(self.segments[index]), own):  # pyright: ignore
-                at = self.offset + sum(len(piece) for piece in self.segments[:index])
-                raise FrameError(at, f"a rANS segment of {len(own)} letters", "other bytes")
-            start = index * share * group
-            use(start, min(start + share * group, self.entries), own)
+        def decode(run: range) -> None:
+            own = letters[run.start * share : run.stop * share]
+            edges = self.edges[run.start : run.stop + 1]
+            bad = coder.segments(self.words, edges, share, own)  # pyright: ignore
+            if bad >= 0:
+                at = self.offset + int(edges[bad]) * self.words.itemsize
+                raise FrameError(at, f"a rANS segment of {share} letters", "other bytes")
+            start = run.start * share * self.group
+            use(start, min(start + len(own) * self.group, self.entries), own)
 
-        parallel.run(segment, range(len(self.segments)), threads)
+        runs = parallel.split(self.segments, PIECE_ENTRIES // (share * self.group), threads)
+        parallel.run(decode, runs, threads)
 
 
 def _scatter_into(
@@ -183,28 +199,34 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
     at = PREAMBLE.size
     weights, size = wire_counts.read(data[at:], alphabet, offset=offset + at)
     at += size
-    if (np.count_nonzero(weights) == 1) != (segments == 0) or segments > max(entries, 1):
+    if (np.count_nonzero(weights) == 1) != (segments == 0):
         raise FrameError(offset + 1, "segments if and only if several symbols are in use", segments)
-    pieces, at = _split(data, at, segments, offset)
     letters = -(-entries // (group or 1))
     if segments and _share(letters, segments) * (segments - 1) >= letters:
         raise FrameError(offset + 1, "no empty segment", segments)
-    model = models.build(weights, group)
+    word = (rans.Decoder if group else wide.Decoder).word
+    edges, begin = _edges(data, at, segments, word.itemsize, offset)
     return Coded(
-        model=model, alphabet=alphabet, entries=entries, segments=pieces, offset=offset + at
+        model=models.build(weights, group),
+        alphabet=alphabet,
+        entries=entries,
+        words=np.frombuffer(bytes(data[begin:]), dtype=word),  # a copy, for its alignment
+        edges=edges,
+        offset=offset + begin,
     )
 
 
-def _split(data: memoryview, at: int, segments: int, offset: int) -> tuple[list[memoryview], int]:
-    """The bytes of every segment, and where the first begins."""
+def _edges(
+    data: memoryview, at: int, segments: int, word: int, offset: int
+) -> tuple[NDArray[np.int64], int]:
+    """Where segments begin and end, in words, and the byte at which the first begins."""
     listed = max(segments - 1, 0)
     begin = at + 4 * listed
     if begin > len(data):
         raise FrameError(offset + at, f"lengths of {segments} segments", f"{len(data) - at} bytes")
-    lengths = struct.unpack_from(f"<{listed}I", data, at)
-    edges = [begin, *(begin + int(n) for n in np.cumsum(lengths, dtype=np.int64)), len(data)]
-    if edges[-2] > len(data) or (segments == 0 and begin != len(data)):
-        raise FrameError(offset + at, "segments that fill the frame", f"{len(data)} bytes")
-    if segments == 0:
-        return [], begin
-    return [data[a:b] for a, b in pairwise(edges)], begin
+    words, rest = divmod(len(data) - begin, word)
+    lengths = np.frombuffer(data, dtype="<u4", count=listed, offset=at).astype(np.int64)
+    if rest or (words and not segments) or lengths.sum() > words:
+        raise FrameError(offset + at, "segments that fill the frame", f"{len(data) - begin} bytes")
+    inner = np.cumsum(lengths)
+    return np.array([0, *inner, words] if segments else [0], dtype=np.int64), begin

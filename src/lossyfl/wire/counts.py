@@ -23,7 +23,8 @@ from lossyfl.wire.model import Frequencies
 
 SIGNIFICANT = 7
 FIRST_LENGTH = 16
-MAX_LENGTH = 36
+MAX_LENGTH = 34
+MAX_TOTAL = 1 << 34  # so that 28 more bits fit the 64 of `model.normalise`
 BITS_PER_SYMBOL = 33 + 15 + 6  # the most that one symbol in use can take
 
 
@@ -57,9 +58,9 @@ def read(data: memoryview, alphabet: int, *, offset: int) -> tuple[Frequencies, 
     """Rounded counts and the number of bytes they took."""
     weights = np.zeros(alphabet, dtype=np.int64)
     end = _read(np.frombuffer(data, dtype=np.uint8), weights)
-    if end < 0:
+    if end < 0 or weights.sum() > MAX_TOTAL:
         expected = f"a table of counts for {alphabet} symbols"
-        raise FrameError(offset, expected, "one that is cut short or names others")
+        raise FrameError(offset, expected, "one that is cut short, too large, or names others")
     if not weights.any():
         weights[:] = 1
     return weights.astype(np.uint64), (end + 7) // 8
@@ -111,7 +112,7 @@ def _take(data: NDArray[np.uint8], at: int, bits: int) -> int:
         return -1
     n = 0
     for i in range(at, at + bits):
-        n = (n << 1) | ((data[i >> 3] >> (7 - (i & 7))) & 1)
+        n = (n << 1) | ((np.int64(data[i >> 3]) >> (7 - (i & 7))) & 1)
     return n
 
 

@@ -47,7 +47,7 @@ VERSION = 1
 HEADER = struct.Struct("<3sBBBHQIIQ")
 CHECKSUM = struct.Struct("<I")
 MAX_ENTRIES = 1 << 28
-HARD_LIMIT = 1 << 34
+HARD_LIMIT = 1 << 33
 ROWS_AT_ONCE = 1 << 16
 
 
@@ -66,6 +66,10 @@ class Coding(IntEnum):
     RAW = 0
     RADIX = 1
     RANS = 2
+
+
+KINDS = frozenset(int(kind) for kind in Kind)
+CODINGS = frozenset(int(coding) for coding in Coding)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +139,8 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
     if table.blocks != len(quantized.bounds) - 1:
         allowed = f"{len(quantized.bounds) - 1} rows, one per block"
         raise InputError("table", of="Quantized", allowed=allowed, got=table.blocks)
+    if isinstance(table, Codebook) and not np.isfinite(table.values).all():
+        raise InputError("table", of="Quantized", allowed="finite", got="NaN or infinity")
     counts = quantized.counts
     if counts is None:
         counts = histogram.count(symbols, table.alphabet)
@@ -183,11 +189,11 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     actual = xxhash.xxh3_64_intdigest(data[: -CHECKSUM.size]) & 0xFFFFFFFF
     if checksum != actual:
         raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
-    if kind not in set(Kind):
-        raise FrameError(4, f"a kind in {[int(k) for k in Kind]}", kind)
+    if kind not in KINDS:
+        raise FrameError(4, f"a kind in {sorted(KINDS)}", kind)
     coding, form = code & 15, code >> 4
     raw = coding == Coding.RAW
-    if coding not in set(Coding) or form not in ((0,) if raw else (Ladder.form, Codebook.form)):
+    if coding not in CODINGS or form not in ((0,) if raw else (Ladder.form, Codebook.form)):
         raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
     if not 1 <= entries <= min(max_entries, HARD_LIMIT):
         raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
@@ -271,7 +277,7 @@ def coder_shape(opened: Opened) -> tuple[int, int]:
     """Symbols per letter and number of segments, 0 and 0 where nothing is entropy-coded."""
     if not isinstance(opened.symbols, body.Coded):
         return 0, 0
-    return opened.symbols.group, len(opened.symbols.segments)
+    return opened.symbols.group, opened.symbols.segments
 
 
 def values(quantized: Quantized, threads: int = 1) -> Vector:
@@ -280,12 +286,11 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
     out = np.empty(len(symbols), dtype=np.float32)
     step = max(1, ROWS_AT_ONCE // table.alphabet)
 
-    def look_up(share: range) -> None:
-        for block in range(share.start, share.stop, step):
-            stop = min(block + step, share.stop)
-            _look_up(symbols, bounds[block : stop + 1], table.rows(block, stop), out)
+    def look_up(blocks: range) -> None:
+        rows = table.rows(blocks.start, blocks.stop)
+        _look_up(symbols, bounds[blocks.start : blocks.stop + 1], rows, out)
 
-    parallel.run(look_up, parallel.shares(table.blocks, threads), threads)
+    parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
     return out
 
 

@@ -22,8 +22,8 @@ MAX_LETTERS = 256
 LETTER_BITS = 15
 """Frequencies of letters sum to 2^15."""
 
-WIDE_BITS = 24
-"""Frequencies of single symbols sum to 2^24 where those of letters are too coarse."""
+WIDE_BITS = 28
+"""Frequencies of single symbols sum to 2^28 where those of letters are too coarse."""
 
 TOLERANCE = 0.002
 """The largest part of the entropy that may be lost for the sake of larger letters."""
@@ -39,6 +39,10 @@ class Model:
 
     group: int
     frequencies: Frequencies
+
+    def __post_init__(self) -> None:
+        # The decoders index tables of 2^bits slots without looking.
+        assert int(self.frequencies.sum()) == 1 << self.bits, "frequencies do not fill the slots"
 
     @property
     def bits(self) -> int:

@@ -13,12 +13,12 @@ No division in the hot loop. With m = ceil(2^(32 + bits) / f) and f < F, x // f 
 for all x < f 2^(32 - bits): the error x (m f - 2^(32 + bits)) / (f 2^(32 + bits)) is below
 x / 2^(32 + bits) < f / F / f <= 1 / f, and x m < 2^64 (tests/wire/test_rans.py checks the edges).
 
-A segment is the four final states (16 bytes) and the words. All states start at 2^16, so a decoder
-that does not end there, or has words left, was given other bytes than were written.
+A segment is the four final states (eight words) and the words. All states start at 2^16, so a
+decoder that does not end there, or has words left, was given other bytes than were written.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from lossyfl.jit import kernel
 from lossyfl.wire.model import Model
 
-STATE_BYTES = 16
+STATE_WORDS = 8
 LOWEST = 1 << 16
 
 Letters = NDArray[np.uint8]
@@ -41,7 +41,7 @@ class Encoder:
     bits: int
     rows: NDArray[np.uint64]
 
-    word: ClassVar[str] = "<u2"
+    word: ClassVar[np.dtype[np.uint16]] = np.dtype("<u2")
 
     @classmethod
     def of(cls, model: Model) -> "Encoder":
@@ -56,11 +56,15 @@ class Encoder:
         rows[:, 3] = (one << U(model.bits)) - f
         return cls(bits=model.bits, rows=rows)
 
-    def segment(self, letters: Letters, words: Words) -> tuple[bytes, memoryview]:
-        """States and words of a segment, the latter in `words`: one more word than letters."""
-        states = np.full(4, LOWEST, dtype=np.uint64)
-        first = _push_all(letters, self.rows, self.bits, words, states)
-        return states.astype("<u4").tobytes(), words[first:].data
+    def segments(
+        self, letters: Letters, share: int, words: Words, first: NDArray[np.int64]
+    ) -> None:
+        """Code every `share` letters as one segment.
+
+        Segment i ends at the end of row i of `words`, which has room for share + 9 of them, and
+        begins at `first[i]` within the row.
+        """
+        _push_segments(letters, share, self.rows, self.bits, words, first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +75,8 @@ class Decoder:
     slots: Letters
     steps: NDArray[np.uint32]
 
+    word: ClassVar[np.dtype[np.uint16]] = np.dtype("<u2")
+
     @classmethod
     def of(cls, model: Model) -> "Decoder":
         """The table that pops letters of the model."""
@@ -79,13 +85,12 @@ class Decoder:
         start = np.cumsum(f, dtype=np.uint32) - f
         return cls(bits=model.bits, slots=slots, steps=(f << np.uint32(16)) | start)
 
-    def segment(self, data: bytes, letters: Letters) -> bool:
-        """Fill `letters` from a segment; False if the bytes are not what an encoder wrote."""
-        if len(data) < STATE_BYTES or len(data) % 2:
-            return False
-        states = np.frombuffer(data, dtype="<u4", count=4).astype(np.uint64)
-        words = np.frombuffer(data, dtype="<u2")[STATE_BYTES // 2 :]
-        return _pop_all(words, states, self.slots, self.steps, self.bits, letters)
+    def segments(self, words: Words, edges: NDArray[np.int64], share: int, letters: Letters) -> int:
+        """Fill `letters` from segments; segment i is words[edges[i] : edges[i + 1]].
+
+        Returns the number of the first segment that no encoder wrote, or -1.
+        """
+        return _pop_segments(words, edges, self.slots, self.steps, self.bits, share, letters)
 
 
 @kernel
@@ -128,8 +133,29 @@ def _push_all(
 
 
 @kernel
+def _push_segments(
+    letters: Letters,
+    share: int,
+    rows: NDArray[np.uint64],
+    bits: int,
+    words: Words,
+    first: NDArray[np.int64],
+) -> None:
+    """One segment a row of `words`, its states just before its words."""
+    states = np.empty(4, dtype=np.uint64)
+    for segment in range(len(first)):
+        states[:] = U(LOWEST)
+        own = letters[segment * share : (segment + 1) * share]
+        at = np.int64(_push_all(own, rows, bits, words[segment], states)) - STATE_WORDS
+        for i in range(4):
+            words[segment, at + 2 * i] = np.uint16(states[i] & U(0xFFFF))
+            words[segment, at + 2 * i + 1] = np.uint16(states[i] >> U(16))
+        first[segment] = at
+
+
+@kernel
 def _pop(
-    x: np.uint64, at: np.uint64, words: Words, step: np.uint32, bits: np.uint64, mask: np.uint64
+    x: np.uint64, at: np.uint64, words: Words, step: Any, bits: np.uint64, mask: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
     """One letter off one state. The word is always read, and used only where it is due."""
     x = (U(step) >> U(16)) * (x >> bits) + (x & mask) - (U(step) & U(0xFFFF))
@@ -156,9 +182,6 @@ def _pop_all(
     end = U(len(words))
     i = U(0)
     whole = U(len(letters) // 4 * 4)
-    for state in states:
-        if state < U(LOWEST):
-            return False
     a, b, c, d = states[0], states[1], states[2], states[3]
     while i < whole and at + U(4) <= end:  # a group reads four words at the most
         p, q, r, s = slots[a & mask], slots[b & mask], slots[c & mask], slots[d & mask]
@@ -184,3 +207,29 @@ def _pop_all(
         if state != U(LOWEST):
             return False
     return at == end
+
+
+@kernel
+def _pop_segments(
+    words: Words,
+    edges: NDArray[np.int64],
+    slots: Letters,
+    steps: NDArray[np.uint32],
+    bits: int,
+    share: int,
+    letters: Letters,
+) -> int:
+    """All segments of `edges`; returns the first that is not what an encoder wrote, or -1."""
+    states = np.empty(4, dtype=np.uint64)
+    for segment in range(len(edges) - 1):
+        own = words[edges[segment] : edges[segment + 1]]
+        if len(own) < STATE_WORDS:
+            return segment
+        for i in range(4):
+            states[i] = U(own[2 * i]) | U(own[2 * i + 1]) << U(16)
+            if states[i] < U(LOWEST):
+                return segment
+        target = letters[segment * share : (segment + 1) * share]
+        if not _pop_all(own[STATE_WORDS:], states, slots, steps, bits, target):
+            return segment
+    return -1

@@ -1,6 +1,6 @@
 """Interleaved rANS over single symbols of a large alphabet: 64-bit states, 32-bit words.
 
-The same recursion as `rans`, with frequencies of 24 bits: fine enough for 65,536 symbols, of which
+The same recursion as `rans`, with frequencies of 28 bits: fine enough for 65,536 symbols, of which
 thousands may be rare. 2^31 <= x < 2^63 between steps. It divides, and finds a symbol by bisection
 between two entries of a guide table, so it is slower; it runs only where `rans` would waste bits.
 """
@@ -15,10 +15,11 @@ from lossyfl.jit import kernel
 from lossyfl.types import Symbols
 from lossyfl.wire.model import WIDE_BITS, Model
 
-STATE_BYTES = 32
+STATE_WORDS = 8
 LOWEST = 1 << 31
 GUIDE_BITS = 12
 
+Words = NDArray[np.uint32]
 U = np.uint64
 
 
@@ -29,7 +30,7 @@ class Encoder:
     frequency: NDArray[np.uint64]
     start: NDArray[np.uint64]
 
-    word: ClassVar[str] = "<u4"
+    word: ClassVar[np.dtype[np.uint32]] = np.dtype("<u4")
 
     @classmethod
     def of(cls, model: Model) -> "Encoder":
@@ -37,11 +38,11 @@ class Encoder:
         f = model.frequencies
         return cls(frequency=f, start=np.cumsum(f) - f)
 
-    def segment(self, symbols: Symbols, words: NDArray[np.uint32]) -> tuple[bytes, memoryview]:
-        """States and words of a segment, the latter in `words`: as many as symbols at the most."""
-        states = np.full(4, LOWEST, dtype=np.uint64)
-        first = _push_all(symbols, self.frequency, self.start, words, states)
-        return states.astype("<u8").tobytes(), words[first:].data
+    def segments(
+        self, symbols: Symbols, share: int, words: Words, first: NDArray[np.int64]
+    ) -> None:
+        """Code every `share` symbols as one segment, as `rans.Encoder.segments` does."""
+        _push_segments(symbols, share, self.frequency, self.start, words, first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,8 @@ class Decoder:
     edges: NDArray[np.uint64]
     guide: NDArray[np.int64]
 
+    word: ClassVar[np.dtype[np.uint32]] = np.dtype("<u4")
+
     @classmethod
     def of(cls, model: Model) -> "Decoder":
         """The table that pops symbols of the model."""
@@ -59,13 +62,9 @@ class Decoder:
         guide = np.searchsorted(edges, marks, side="right") - 1
         return cls(edges=edges, guide=guide.astype(np.int64))
 
-    def segment(self, data: bytes, symbols: Symbols) -> bool:
-        """Fill `symbols` from a segment; False if the bytes are not what an encoder wrote."""
-        if len(data) < STATE_BYTES or len(data) % 4:
-            return False
-        states = np.frombuffer(data, dtype="<u8", count=4).astype(np.uint64)
-        words = np.frombuffer(data, dtype="<u4")[STATE_BYTES // 4 :]
-        return _pop_all(words, states, self.edges, self.guide, symbols)
+    def segments(self, words: Words, edges: NDArray[np.int64], share: int, symbols: Symbols) -> int:
+        """Fill `symbols` from segments, as `rans.Decoder.segments` does."""
+        return _pop_segments(words, edges, self.edges, self.guide, share, symbols)
 
 
 @kernel
@@ -73,7 +72,7 @@ def _push_all(
     symbols: Symbols,
     frequency: NDArray[np.uint64],
     start: NDArray[np.uint64],
-    words: NDArray[np.uint32],
+    words: Words,
     states: NDArray[np.uint64],
 ) -> int:
     """All symbols, last to first; returns the index of the first word in use."""
@@ -91,17 +90,35 @@ def _push_all(
 
 
 @kernel
+def _push_segments(
+    symbols: Symbols,
+    share: int,
+    frequency: NDArray[np.uint64],
+    start: NDArray[np.uint64],
+    words: Words,
+    first: NDArray[np.int64],
+) -> None:
+    """One segment a row of `words`, its states just before its words."""
+    states = np.empty(4, dtype=np.uint64)
+    for segment in range(len(first)):
+        states[:] = U(LOWEST)
+        own = symbols[segment * share : (segment + 1) * share]
+        at = _push_all(own, frequency, start, words[segment], states) - STATE_WORDS
+        for i in range(4):
+            words[segment, at + 2 * i] = np.uint32(states[i] & U(0xFFFFFFFF))
+            words[segment, at + 2 * i + 1] = np.uint32(states[i] >> U(32))
+        first[segment] = at
+
+
+@kernel
 def _pop_all(
-    words: NDArray[np.uint32],
+    words: Words,
     states: NDArray[np.uint64],
     edges: NDArray[np.uint64],
     guide: NDArray[np.int64],
     symbols: Symbols,
 ) -> bool:
     """All symbols, first to last; False if words run out, are left, or states end elsewhere."""
-    for state in states:
-        if state < U(LOWEST) or state >> U(63) != U(0):
-            return False
     at = 0
     mask = U((1 << WIDE_BITS) - 1)
     for i in range(len(symbols)):
@@ -127,3 +144,28 @@ def _pop_all(
         if state != U(LOWEST):
             return False
     return at == len(words)
+
+
+@kernel
+def _pop_segments(
+    words: Words,
+    edges: NDArray[np.int64],
+    starts: NDArray[np.uint64],
+    guide: NDArray[np.int64],
+    share: int,
+    symbols: Symbols,
+) -> int:
+    """All segments of `edges`; returns the first that is not what an encoder wrote, or -1."""
+    states = np.empty(4, dtype=np.uint64)
+    for segment in range(len(edges) - 1):
+        own = words[edges[segment] : edges[segment + 1]]
+        if len(own) < STATE_WORDS:
+            return segment
+        for i in range(4):
+            states[i] = U(own[2 * i]) | U(own[2 * i + 1]) << U(32)
+            if states[i] < U(LOWEST) or states[i] >> U(63) != U(0):
+                return segment
+        target = symbols[segment * share : (segment + 1) * share]
+        if not _pop_all(own[STATE_WORDS:], states, starts, guide, target):
+            return segment
+    return -1
