@@ -1,5 +1,7 @@
 """Forging frames: change bytes and seal them again, as a hostile sender would."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import xxhash
 
@@ -16,6 +18,10 @@ def forge(frame: bytes, offset: int, new: bytes) -> bytes:
     """The frame with `new` at `offset`, and a valid checksum."""
     body = frame[:-4]
     return seal(body[:offset] + new + body[offset + len(new) :])
+
+
+def f32(values: Sequence[float]) -> Vector:
+    return np.array(values, dtype=np.float32)
 
 
 def laplace(entries: int, seed: int = 0) -> Vector:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.helpers import laplace, sample_frame
+from tests.helpers import f32, laplace, sample_frame
 
 from lossyfl import InputError, Quantizer, Stochastic, decode, encode, inspect, stream
 from lossyfl.types import Scale
@@ -57,7 +57,7 @@ class TestEncode:
             (None, "got NoneType"),
             (torch.zeros(3, dtype=torch.int32), "got dtype int32"),
             (torch.zeros(3, device="meta"), "on the CPU, got on meta"),
-            (np.float64([1e39]), "entry 0 of the vector must be finite, got inf"),
+            (np.array([1e39]), "entry 0 of the vector must be finite, got inf"),
         ],
     )
     def test_wrong_vectors(self, x: object, message: str) -> None:
@@ -168,5 +168,5 @@ class TestInspect:
         assert 0 < info.over_entropy < 0.1
 
     def test_raw_frame(self) -> None:
-        info = inspect(encode(np.float32([1.5]), Stochastic(), rng=stream(0)))
+        info = inspect(encode(f32([1.5]), Stochastic(), rng=stream(0)))
         assert (info.coding, info.paper_bits, info.counts) == ("raw", None, ())

@@ -131,12 +131,15 @@ def bench_codec(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write all measurements to this file.")
     ] = None,
+    markdown_file: Annotated[
+        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller vectors.")] = False,
 ) -> None:
     """The codec against memcpy, NumPy, constriction and zstandard."""
     from lossyfl.bench.codec import run
 
-    run(json_file, quick=quick)
+    run(json_file, markdown_file, quick=quick)
 
 
 @app.command()

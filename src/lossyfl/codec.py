@@ -35,7 +35,7 @@ def encode(
     >>> import numpy as np, lossyfl
     >>> x = np.ones(10**6, dtype=np.float32)
     >>> len(lossyfl.encode(x, lossyfl.Stochastic(levels=2), rng=lossyfl.stream(0)))
-    51
+    50
     """
     vector = as_vector(x)
     parallel.check_threads(threads)

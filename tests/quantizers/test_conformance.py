@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers import f32
 
 from lossyfl import decode, encode, inspect, quantizer, stream
 from lossyfl.quantizers import names
@@ -11,8 +12,8 @@ from lossyfl.wire.frame import values
 
 VECTORS: dict[str, Vector] = {
     "zeros": np.zeros(100, np.float32),
-    "one entry": np.float32([-2.5]),
-    "two entries": np.float32([1.0, -3.0]),
+    "one entry": f32([-2.5]),
+    "two entries": f32([1.0, -3.0]),
     "constant": np.full(1000, 0.25, np.float32),
     "one spike": np.eye(1, 500, 77, dtype=np.float32)[0],
     "laplace": np.random.default_rng(0).laplace(size=5000).astype(np.float32),

@@ -1,5 +1,7 @@
 """The paper's quantizer: kernel against reference, the settled corner cases, and Lemma 1."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
+from tests.helpers import f32
 
 from lossyfl import InputError, Stochastic, stream
 from lossyfl.quantizers.stochastic import reference
@@ -82,7 +85,7 @@ class TestSettledCases:
 
     def test_equal_magnitudes_are_exact(self) -> None:
         x = [0.3, -0.3, -0.3, 0.3]
-        assert np.array_equal(values(self.of(x, 5)), np.float32(x))
+        assert np.array_equal(values(self.of(x, 5)), f32(x))
 
     def test_zero_vector_is_exact_and_has_one_symbol(self) -> None:
         quantized = self.of([0.0, -0.0, 0.0], 2)
@@ -100,7 +103,7 @@ class TestSettledCases:
         assert self.of([0.5, 1.0, -2.0], 3).table.alphabet == 2 * 3 + 2
 
     def test_block_with_zero_minimum_sends_no_sign_at_level_zero(self) -> None:
-        x = np.concatenate([laplace(500), np.tile(np.float32([0.0, -1e-9, 1e-9, 1.0]), 125)])
+        x = np.concatenate([laplace(500), np.tile(f32([0.0, -1e-9, 1e-9, 1.0]), 125)])
         bounds = np.array([0, 500, 1000])
         quantized = Stochastic(levels=2).quantize(x, bounds, rng=stream(3))
         assert quantized.table.alphabet == 6
@@ -134,7 +137,7 @@ class TestLemmaOne:
     def variance(x: Vector, bounds: Bounds, q: int) -> NDArray[np.float64]:
         """Per entry: step^2 f (1 - f), with f the distance to the level below in steps."""
         out = np.empty(len(x))
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, stop in pairwise(bounds):
             size = np.abs(x[start:stop].astype(np.float64))
             step = (size.max() - size.min()) / q
             part = (size - size.min()) / step
@@ -161,7 +164,7 @@ class TestLemmaOne:
         assert abs(energy.mean() - expected) < limit * error
 
         bound = np.sum(x.astype(np.float64) ** 2)
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, stop in pairwise(bounds):
             size = np.abs(x[start:stop].astype(np.float64))
             eps = (size.max() - size.min()) ** 2 / np.sum(size**2)
             bound += eps * (stop - start) * np.sum(size**2) / (4 * q**2)
@@ -204,7 +207,7 @@ class TestStochastic:
         assert Stochastic(levels=3).nominal_bits(1000, 1) == 64 + 3000
 
     def test_ladder_has_exact_ends(self) -> None:
-        low, high = np.float32([0.1]), np.float32([0.7])
+        low, high = f32([0.1]), f32([0.7])
         row = Ladder(low=low, high=high, alphabet=8).rows(0, 1)[0]
         assert row[4] == low[0]
         assert row[7] == high[0]

@@ -2,6 +2,7 @@
 
 import struct
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,16 +102,12 @@ class TestWrongQuantized:
             frames.pack(book([0, 1, 2], [-1, 1]), Address())
 
     def test_symbols_of_another_type(self) -> None:
-        wrong = Quantized(
-            symbols=np.zeros(3, np.uint16), bounds=np.array([0, 3]), table=Codebook(values=np.eye(1, 2, dtype=np.float32))
-        )  # fmt: skip
+        wrong = replace(book([0, 0, 0], [0, 1]), symbols=np.zeros(3, np.uint16))
         with pytest.raises(InputError, match="symbols of Quantized must be a vector of uint8"):
             frames.pack(wrong, Address())
 
     def test_rows_and_blocks_differ(self) -> None:
-        wrong = Quantized(
-            symbols=np.zeros(3, np.uint8), bounds=np.array([0, 1, 3]), table=Codebook(values=np.eye(1, 2, dtype=np.float32))
-        )  # fmt: skip
+        wrong = replace(book([0, 0, 0], [0, 1]), bounds=np.array([0, 1, 3]))
         with pytest.raises(InputError, match="table of Quantized must be 2 rows"):
             frames.pack(wrong, Address())
 

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers import f32
 
 from lossyfl.wire.letters import digit_table, gather, scatter
 
@@ -30,7 +31,7 @@ def test_first_symbol_is_the_highest_digit_and_the_rest_is_filled() -> None:
 
 
 def test_values_come_straight_from_letters() -> None:
-    row = np.float32([-1, 0, 1])
+    row = f32([-1, 0, 1])
     out = np.empty(5, dtype=np.float32)
     scatter(np.array([0 * 3 + 2, 4, 2 * 3], dtype=np.uint8), row[digit_table(3, 2)], out)
     assert out.tolist() == [-1, 1, 0, 0, 1]

@@ -79,7 +79,7 @@ class TestEncoder:
         assert words.tolist() == halves + expected
 
     def test_reciprocal_is_exact_at_every_edge(self) -> None:
-        """x m >> (32 + bits) = x // f for all f and the x around every multiple of f, and x m < 2^64."""
+        """x m >> (32 + bits) = x // f, and x m < 2^64, for x around multiples of f."""
         for f in [*range(1, 300), *range(300, 1 << LETTER_BITS, 97), (1 << LETTER_BITS) - 1]:
             m = -(-(1 << (32 + LETTER_BITS)) // f)
             limit = f << (32 - LETTER_BITS)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
 from lossyfl.bench import machine
+from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
 from lossyfl.codec import decode, encode, inspect
 from lossyfl.errors import MissingExtra
@@ -112,24 +112,31 @@ class Result:
     memory: Memory
 
 
-def run(json_file: Path | None, *, quick: bool) -> None:
-    """Measure, print the table, and write everything to `json_file`."""
+def run(json_file: Path | None, markdown_file: Path | None, *, quick: bool) -> None:
+    """Measure, print the tables, and write everything to the files."""
     console = Console()
     results: list[Result] = []
     cases = list(_cases(quick=quick))
     with console.status("") as status:
         for number, (entries, levels, share) in enumerate(cases, 1):
-            name = "uniform symbols" if share == UNIFORM else f"zero share {share}"
-            status.update(f"{number}/{len(cases)}: d = {entries:,}, q = {levels}, {name}")
+            case = f"d = {entries:,}, q = {levels}, zeros {_label(share)}"
+            status.update(f"{number}/{len(cases)}: {case}")
             results.append(measure(entries, levels, share))
+    facts = machine.describe()
+    sheets = [_speeds(results), _sizes(results)]
     if json_file is not None:
-        report = {"machine": machine.describe(), "results": [asdict(r) for r in results]}
+        report = {"machine": facts, "results": [asdict(result) for result in results]}
         json_file.write_text(json.dumps(report, indent=1))
-    for line in machine.describe().items():
-        console.print(f"{line[0]:13} {line[1]}")
-    console.print(_sizes(results), _speeds(results))
-    broken = [r for r in results if not r.size.holds]
-    console.print(f"size limits kept in {len(results) - len(broken)} of {len(results)} cases")
+    if markdown_file is not None:
+        listing = "\n".join(f"- {name}: {fact}" for name, fact in facts.items())
+        tables = "\n\n".join(sheet.markdown() for sheet in sheets)
+        markdown_file.write_text(f"{listing}\n\n{tables}\n")
+    for name, fact in facts.items():
+        console.print(f"{name:13} {fact}")
+    for sheet in sheets:
+        sheet.show(console)
+    kept = sum(result.size.holds for result in results)
+    console.print(f"size limits kept in {kept} of {len(results)} cases")
 
 
 def _cases(*, quick: bool) -> Iterator[tuple[int, int, float]]:
@@ -325,61 +332,45 @@ def _label(share: float) -> str:
     return "uniform" if share == UNIFORM else f"{share:g}"
 
 
-def _sizes(results: list[Result]) -> Table:
-    columns = (
-        "d",
-        "q",
-        "zeros",
-        "entropy",
-        "ours",
-        "over %",
-        "limits",
-        "paper",
-        "zstd 1",
-        "zstd 9",
-    )
-    table = Table(title="Size, bits an entry", header_style="bold")
-    for column in columns:
-        table.add_column(column, justify="right")
-    for r in results:
-        s = r.size
-        table.add_row(
-            f"{r.entries:,}", f"{r.levels}", _label(r.zero_share), f"{s.entropy:.4f}", f"{s.ours:.4f}",
-            f"{s.over_entropy:.2f}", "kept" if s.holds else "BROKEN", f"{s.paper:.3f}",
-            f"{s.zstd1:.3f}", f"{s.zstd9:.3f}",
-        )  # fmt: skip
-    return table
+def _case(result: Result) -> tuple[str, str, str]:
+    return f"{result.entries:,}", f"{result.levels}", _label(result.zero_share)
 
 
-def _speeds(results: list[Result]) -> Table:
-    table = Table(
-        title="Speed as a multiple of others', encode / decode; memory in bytes an entry",
-        header_style="bold",
-    )
-    for column in (
-        "d",
-        "q",
-        "zeros",
-        "k",
-        "coder : constriction",
-        "whole : constriction",
-        "whole : memcpy",
-        "cores : one",
-        "coder : zstd 1",
-        "quantizer : NumPy",
-        "memory",
-    ):
-        table.add_column(column, justify="right")
-    for r in results:
-        s = r.speed
-        table.add_row(
-            f"{r.entries:,}", f"{r.levels}", _label(r.zero_share), f"{r.letters}",
-            f"{s.coder_encode:.1f} / {s.coder_decode:.1f}",
-            f"{s.whole_encode:.1f} / {s.whole_decode:.1f}",
-            f"{s.copy_encode:.3f} / {s.copy_decode:.3f}",
-            f"{s.cores_encode:.2f} / {s.cores_decode:.2f}",
-            f"{s.zstd1_encode:.1f} / {s.zstd1_decode:.1f}",
-            f"{s.quantize:.1f}",
+def _sizes(results: list[Result]) -> Sheet:
+    names = ("entropy", "ours", "over %", "limits", "paper", "zstd 1", "zstd 9")
+    rows = [
+        (
+            *_case(r),
+            f"{r.size.entropy:.4f}",
+            f"{r.size.ours:.4f}",
+            f"{r.size.over_entropy:.2f}",
+            "kept" if r.size.holds else "BROKEN",
+            f"{r.size.paper:.3f}",
+            f"{r.size.zstd1:.3f}",
+            f"{r.size.zstd9:.3f}",
+        )
+        for r in results
+    ]
+    return Sheet(title="Size, bits an entry", columns=("d", "q", "zeros", *names), rows=rows)
+
+
+def _speeds(results: list[Result]) -> Sheet:
+    title = "Speed as a multiple of others', encode / decode; peak memory in bytes an entry"
+    pairs = ("coder : constriction", "whole : constriction", "whole : memcpy", "all cores : one")
+    rows = [
+        (
+            *_case(r),
+            f"{r.letters}",
+            f"{r.speed.coder_encode:.1f} / {r.speed.coder_decode:.1f}",
+            f"{r.speed.whole_encode:.1f} / {r.speed.whole_decode:.1f}",
+            f"{r.speed.copy_encode:.3f} / {r.speed.copy_decode:.3f}",
+            f"{r.speed.cores_encode:.2f} / {r.speed.cores_decode:.2f}",
+            f"{r.speed.zstd1_encode:.1f} / {r.speed.zstd1_decode:.1f}",
+            f"{r.speed.zstd9_encode:.0f}",
+            f"{r.speed.quantize:.1f}",
             f"{r.memory.encode:.2f} / {r.memory.decode:.2f}",
-        )  # fmt: skip
-    return table
+        )
+        for r in results
+    ]
+    more = ("coder : zstd 1", ": zstd 9", "quantizer : NumPy", "memory")
+    return Sheet(title=title, columns=("d", "q", "zeros", "k", *pairs, *more), rows=rows)

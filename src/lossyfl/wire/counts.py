@@ -112,7 +112,7 @@ def _take(data: NDArray[np.uint8], at: int, bits: int) -> int:
         return -1
     n = 0
     for i in range(at, at + bits):
-        n = (n << 1) | ((np.int64(data[i >> 3]) >> (7 - (i & 7))) & 1)
+        n = (n << 1) | ((int(data[i >> 3]) >> (7 - (i & 7))) & 1)
     return n
 
 

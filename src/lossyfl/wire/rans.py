@@ -155,7 +155,12 @@ def _push_segments(
 
 @kernel
 def _pop(
-    x: np.uint64, at: np.uint64, words: Words, step: Any, bits: np.uint64, mask: np.uint64
+    x: np.uint64,
+    at: np.uint64,
+    words: Words,
+    step: Any,  # noqa: ANN401
+    bits: np.uint64,
+    mask: np.uint64,
 ) -> tuple[np.uint64, np.uint64]:
     """One letter off one state. The word is always read, and used only where it is due."""
     x = (U(step) >> U(16)) * (x >> bits) + (x & mask) - (U(step) & U(0xFFFF))

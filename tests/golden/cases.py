@@ -1,0 +1,82 @@
+"""The golden frames: name, input, quantizer. Inputs are made of stream bits by exact arithmetic."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lossyfl import Address, Codebook, Kind, Quantized, Quantizer, Stochastic, Stream, stream
+from lossyfl.types import Bounds, Scale, Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """A quantizer with a codebook: the sign, with the mean magnitude of the block."""
+
+    scale: Scale = "model"
+    unbiased: ClassVar[bool] = False
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        del rng, threads
+        mean = np.add.reduceat(np.abs(x), bounds[:-1]) / np.diff(bounds).astype(np.float32)
+        table = Codebook(values=np.stack([-mean, mean], axis=1).astype(np.float32))
+        return Quantized(symbols=(x >= 0).astype(np.uint8), bounds=bounds, table=table)
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        return 32 * blocks + entries
+
+
+PLAIN = Address()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """`power` 1 gives uniform magnitudes, more gives sparser symbols; `zero` puts a zero in."""
+
+    name: str
+    entries: int
+    quantizer: Quantizer
+    power: int = 3
+    zero: bool = True
+    tensors: tuple[int, ...] | None = None
+    address: Address = PLAIN
+
+    def vector(self) -> Vector:
+        bits = stream(2020, purpose="golden").bits(0, self.entries)
+        unit = bits.view(np.int32).astype(np.float32) / np.float32(2**31)
+        x = np.ones_like(unit)
+        for _ in range(self.power):
+            x *= unit
+        if self.zero:
+            x[0] = 0
+        return x
+
+
+CASES = (
+    Case(name="raw", entries=2, quantizer=Stochastic(levels=5), zero=False),
+    Case(name="radix", entries=10, quantizer=Stochastic(levels=2)),
+    Case(name="one-symbol", entries=1000, quantizer=Stochastic(levels=2), power=0, zero=False),
+    Case(name="ternary", entries=3001, quantizer=Stochastic(levels=1)),
+    Case(name="paper-q2", entries=5000, quantizer=Stochastic(levels=2)),
+    Case(name="paper-q2-sign-of-zero", entries=5000, quantizer=Stochastic(levels=2), zero=False),
+    Case(name="paper-q5", entries=4097, quantizer=Stochastic(levels=5)),
+    Case(name="q50", entries=4000, quantizer=Stochastic(levels=50)),
+    Case(name="wide-q1000", entries=20_000, quantizer=Stochastic(levels=1000)),
+    Case(name="equal-frequencies", entries=2500, quantizer=Stochastic(levels=400), power=1),
+    Case(name="sparse", entries=30_000, quantizer=Stochastic(levels=2), power=40),
+    Case(name="segments", entries=150_000, quantizer=Stochastic(levels=1), power=2),
+    Case(name="blocks", entries=3000, quantizer=Stochastic(levels=2, scale=256)),
+    Case(
+        name="tensors",
+        entries=3000,
+        quantizer=Stochastic(levels=3, scale="tensor"),
+        tensors=(100, 1, 2399, 500),
+    ),
+    Case(name="codebook", entries=999, quantizer=Sign(scale=333)),
+    Case(
+        name="address",
+        entries=100,
+        quantizer=Stochastic(levels=2),
+        address=Address(kind=Kind.REPLY, round=70_000, digest=0x0123456789ABCDEF),
+    ),
+)

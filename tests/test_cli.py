@@ -1,0 +1,97 @@
+"""The command line, as a user types it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers import laplace
+from typer.testing import CliRunner
+
+from lossyfl import cli
+from lossyfl.wire.frame import MAX_ENTRIES
+
+
+def run(*arguments: str | Path, code: int = 0) -> str:
+    command = [sys.executable, "-m", "lossyfl", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def vector(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", laplace(20_000))
+    return tmp_path / "x.npy"
+
+
+class TestCodec:
+    def test_encode_inspect_decode(self, vector: Path, tmp_path: Path) -> None:
+        packed = tmp_path / "x.npy.lfl"
+        said = run("codec", "encode", vector, "-q", "stochastic:levels=5")
+        assert f"{packed.stat().st_size:,} bytes" in said.replace("\n", "")
+        text = run("codec", "inspect", packed)
+        for word in ("entropy", "real size", "R_Q (q = 5)", "against 32 bits", "symbols"):
+            assert word in text
+        run("codec", "decode", packed, "-o", tmp_path / "y.npy")
+        assert np.load(tmp_path / "y.npy").shape == (20_000,)
+
+    def test_json(self, vector: Path, tmp_path: Path) -> None:
+        said = json.loads(run("codec", "encode", vector, "--json"))
+        assert said["target"] == (tmp_path / "x.npy.lfl").stat().st_size
+        info = json.loads(run("codec", "inspect", tmp_path / "x.npy.lfl", "--json"))
+        assert info["nbytes"] == said["target"]
+        assert info["entries"] == 20_000
+
+    def test_seed_decides_the_bytes(self, vector: Path, tmp_path: Path) -> None:
+        for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+            run("codec", "encode", vector, "-o", tmp_path / name, "--seed", seed)
+        a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
+        assert a == b != c
+
+    def test_output_is_not_overwritten(self, vector: Path, tmp_path: Path) -> None:
+        (tmp_path / "out").write_text("precious")
+        said = run("codec", "encode", vector, "-o", tmp_path / "out", code=2)
+        assert "must be a new file, or --force" in said
+        assert (tmp_path / "out").read_text() == "precious"
+        run("codec", "encode", vector, "-o", tmp_path / "out", "--force")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["codec", "inspect", "no-such-file"], "must be one that exists"),
+            (["codec", "encode", "{x}", "-q", "stocastic"], "did you mean stochastic?"),
+            (
+                ["codec", "encode", "{x}", "-q", "stochastic:levels=0"],
+                "an int in [1, 32767], got 0",
+            ),
+            (["codec", "encode", "{x}", "--seed", "-1"], "address of stream"),
+            (["codec", "encode", "{x}", "--threads", "0"], "threads"),
+            (["codec", "inspect", "{x}"], "x.npy"),
+            (["codec", "incode", "{x}"], "No such command"),
+        ],
+    )
+    def test_wrong_use_is_one_clear_line(
+        self, vector: Path, arguments: list[str], message: str
+    ) -> None:
+        said = run(*(a.format(x=vector) for a in arguments), code=2)
+        assert message in said.replace("\n", " ")
+
+    def test_limit_is_the_librarys(self) -> None:
+        assert cli.MAX_ENTRIES == MAX_ENTRIES
+
+
+class TestApp:
+    def test_help_and_version(self) -> None:
+        runner = CliRunner()
+        assert "codec" in runner.invoke(cli.app, ["--help"]).output
+        assert runner.invoke(cli.app, ["--version"]).output.startswith("lossyfl 0.")
+
+    def test_demo(self) -> None:
+        rows = json.loads(run("demo", "--json"))
+        assert len(rows) == 6
+        assert all(row["nbytes"] < 38_440 for row in rows)
+        assert "vs 32 bits" in run("demo")

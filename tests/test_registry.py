@@ -1,0 +1,66 @@
+"""Quantizers by name."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lossyfl import InputError, Stochastic, quantizer, register
+from lossyfl.quantizers import names
+
+
+def test_names_are_found() -> None:
+    assert "stochastic" in names()
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("stochastic", Stochastic()),
+        ("stochastic:levels=5", Stochastic(levels=5)),
+        ("stochastic:levels=5,scale=64", Stochastic(levels=5, scale=64)),
+        ("stochastic: scale = tensor ,", Stochastic(scale="tensor")),
+        ("lossyfl.quantizers.stochastic:Stochastic", Stochastic()),
+        ("lossyfl.quantizers.stochastic:Stochastic:levels=9", Stochastic(levels=9)),
+    ],
+)
+def test_specs(spec: str, expected: Stochastic) -> None:
+    assert quantizer(spec) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("stocastic", r"name of quantizer must be one of .*did you mean stochastic\?"),
+        ("", "name of quantizer must be one of"),
+        ("stochastic:level=2", r"option of stochastic must be .*did you mean levels\?.* got level"),
+        ("stochastic:levels", "option of stochastic must be key=value, each key once"),
+        ("stochastic:levels=1,levels=2", "each key once"),
+        ("stochastic:levels=two", "levels of Stochastic must be an int in"),
+        ("stochastic:levels=true", "levels of Stochastic must be an int in"),
+        ("no.such.module:Thing", "can be imported as package.module:Name"),
+        ("lossyfl.quantizers:Thing", "can be imported as package.module:Name"),
+        ("lossyfl.quantizers:names", "path of quantizer must be a dataclass"),
+    ],
+)
+def test_wrong_specs(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        quantizer(spec)
+
+
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(InputError, match="a name that is not taken"):
+        register("stochastic")(Stochastic)
+
+
+def test_a_users_own_quantizer_needs_no_fork(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs_module.py").write_text("from lossyfl import Stochastic as Mine\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "theirs_module", raising=False)
+    package = tmp_path / "theirs"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "module.py").write_text("from lossyfl import Stochastic as Mine\n")
+    assert quantizer("theirs.module:Mine:levels=3") == Stochastic(levels=3)
