@@ -41,6 +41,7 @@ REPEATS = {10**5: 21, 10**6: 11, 10**7: 5}
 class Size:
     """Sizes of one vector, in bits an entry; the limits are those the project sets itself.
 
+    constriction:  of the words alone, without the distribution that its decoder needs
     entropy_limit: entropy + 0.5 % + 64 bytes + 12 bits for every symbol in use
     paper_limit:   R_Q + 0.5 % + 64 bytes
     """
@@ -48,6 +49,7 @@ class Size:
     ours: float
     entropy: float
     paper: float
+    constriction: float
     zstd1: float
     zstd9: float
     entropy_limit: float
@@ -206,6 +208,7 @@ def _measure_size(quantized: Quantized, nbytes: int, packed: bytes) -> Size:
         ours=8 * nbytes / entries,
         entropy=entropy_bits / entries,
         paper=paper_bits / entries,
+        constriction=32 * len(_Constriction(quantized).words) / entries,
         zstd1=8 * len(zstandard.compress(packed, 1)) / entries,
         zstd9=8 * len(zstandard.compress(packed, 9)) / entries,
         entropy_limit=(1.005 * entropy_bits + header + 12 * np.count_nonzero(counts)) / entries,
@@ -285,7 +288,7 @@ class _Constriction:
         share = (quantized.counts / quantized.counts.sum()).astype(np.float32)
         self._model = model.Categorical(share, perfect=False)
         self.symbols: NDArray[np.int32] = quantized.symbols.astype(np.int32)
-        self._words = self.encode(self.symbols)
+        self.words = self.encode(self.symbols)
         assert (self.decode() == self.symbols).all()
 
     def encode(self, symbols: NDArray[np.int32]) -> Any:  # noqa: ANN401
@@ -294,7 +297,7 @@ class _Constriction:
         return coder.get_compressed()
 
     def decode(self) -> Any:  # noqa: ANN401
-        return self._stack.AnsCoder(self._words).decode(self._model, len(self.symbols))
+        return self._stack.AnsCoder(self.words).decode(self._model, len(self.symbols))
 
 
 def _packed(quantized: Quantized) -> bytes:
@@ -337,7 +340,7 @@ def _case(result: Result) -> tuple[str, str, str]:
 
 
 def _sizes(results: list[Result]) -> Sheet:
-    names = ("entropy", "ours", "over %", "limits", "paper", "zstd 1", "zstd 9")
+    names = ("entropy", "ours", "over %", "limits", "paper", "constriction", "zstd 1", "zstd 9")
     rows = [
         (
             *_case(r),
@@ -346,6 +349,7 @@ def _sizes(results: list[Result]) -> Sheet:
             f"{r.size.over_entropy:.2f}",
             "kept" if r.size.holds else "BROKEN",
             f"{r.size.paper:.3f}",
+            f"{r.size.constriction:.4f}",
             f"{r.size.zstd1:.3f}",
             f"{r.size.zstd9:.3f}",
         )

@@ -6,6 +6,7 @@ Larger k means fewer coding steps, and more letters whose rounded frequency wast
 takes the largest k whose waste is small.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,11 +98,24 @@ def _normalise(weights: Frequencies, bits: int, frequencies: Frequencies) -> Non
 def joint_weights(weights: Frequencies, group: int) -> Frequencies:
     """Weights of letters of `group` symbols, the first symbol the most significant digit."""
     base = normalise(weights, 16)
-    product = np.array([1 << 32], dtype=np.uint64)
+    joint = np.empty(len(weights) ** group, dtype=np.uint64)
+    _multiply(base, group, joint)
+    return joint
+
+
+@kernel
+def _multiply(base: Frequencies, group: int, joint: Frequencies) -> None:
+    """Products of 16-bit shares, each rounded to 32 bits after the point, never to zero."""
+    joint[0] = np.uint64(1 << 32)
+    done = 1
     for _ in range(group):
-        outer = (product[:, None] * base).ravel()
-        product = np.maximum((outer + np.uint64(1 << 15)) >> np.uint64(16), outer > 0)
-    return product.astype(np.uint64)
+        for i in range(done - 1, -1, -1):  # from the end, so that nothing is overwritten too soon
+            for j in range(len(base) - 1, -1, -1):
+                product = joint[i] * base[j]
+                rounded = (product + np.uint64(1 << 15)) >> np.uint64(16)
+                some = np.uint64(1) if product > np.uint64(0) else np.uint64(0)
+                joint[i * len(base) + j] = max(rounded, some)
+        done *= len(base)
 
 
 def build(weights: Frequencies, group: int) -> Model:
@@ -114,15 +128,28 @@ def build(weights: Frequencies, group: int) -> Model:
 
 def cost(model: Model, counts: Counts) -> float:
     """Bits that the model needs for symbols with these counts, the coder's own overhead aside."""
-    used = model.frequencies > 0
-    length = model.bits - np.log2(model.frequencies[used].astype(np.float64))
-    probability = counts / counts.sum()
-    joint = np.ones(1)
-    for _ in range(model.group or 1):
-        joint = np.multiply.outer(joint, probability).ravel()
-    if joint[~used].any():
-        return float("inf")
-    return float(joint[used] @ length) * int(counts.sum()) / (model.group or 1)
+    group = model.group or 1
+    share = counts / counts.sum()
+    return _mean_length(model.frequencies, share, group, model.bits) * int(counts.sum()) / group
+
+
+@kernel
+def _mean_length(
+    frequencies: Frequencies, share: NDArray[np.float64], group: int, bits: int
+) -> float:
+    """Mean bits a letter when its symbols are independent; infinity if one cannot be coded."""
+    total = 0.0
+    for letter in range(len(frequencies)):
+        chance = 1.0
+        rest = letter
+        for _ in range(group):
+            chance *= share[rest % len(share)]
+            rest //= len(share)
+        if chance > 0.0:
+            if frequencies[letter] == np.uint64(0):
+                return np.inf
+            total += chance * (bits - math.log2(float(frequencies[letter])))
+    return total
 
 
 def entropy(counts: Counts) -> float:
