@@ -38,7 +38,7 @@ def encode(
     50
     """
     vector = as_vector(x)
-    parallel.check_threads(threads)
+    threads = parallel.useful_threads(threads, len(vector))
     if not isinstance(rng, Stream):  # pyright: ignore[reportUnnecessaryIsInstance]
         allowed = "a lossyfl.Stream, as lossyfl.stream(seed) gives"
         raise InputError("rng", of="encode", allowed=allowed, got=rng)
@@ -54,7 +54,6 @@ def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) ->
     Nothing of the order of the vector is allocated before the frame's length, checksum and
     header are found right and its entries at most `max_entries`.
     """
-    parallel.check_threads(threads)
     return frames.unpack(frame, max_entries=max_entries, threads=threads)
 
 

@@ -56,10 +56,18 @@ def run(job: Callable[[T], R], pieces: Sequence[T], threads: int) -> list[R]:
     return [results[index] for index in range(len(pieces))]
 
 
-def check_threads(threads: int) -> None:
-    """Raise unless `threads` is a positive int."""
+ENTRIES_PER_THREAD = 1 << 17  # fewer are done before another thread has woken up
+
+
+def useful_threads(threads: int, entries: int) -> int:
+    """Of `threads`, as many as so many entries are worth; raises unless it is a positive int.
+
+    >>> useful_threads(8, 100_000), useful_threads(8, 10_000_000)
+    (1, 8)
+    """
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("threads", of="the codec", allowed="an int >= 1", got=threads)
+    return max(1, min(threads, entries // ENTRIES_PER_THREAD))
 
 
 def split(total: int, most: int, threads: int) -> list[range]:

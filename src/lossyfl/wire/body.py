@@ -84,34 +84,52 @@ def encode(
 ) -> list[bytes | memoryview]:
     """The symbols by rANS, as pieces to be joined.
 
-    All buffers are made here: memory that a thread allocates for itself is handed back to the
-    system and mapped anew every time, which costs more than the coding.
+    Buffers are made here, one set for each thread: memory that a thread allocates for itself is
+    handed back to the system and mapped anew every time, which costs more than the coding.
     """
     head: list[bytes | memoryview] = [PREAMBLE.pack(plan.model.group, plan.segments), plan.table]
     if not plan.segments:
         return head
     group = plan.model.group or 1
     coder = (rans.Encoder if plan.model.group else wide.Encoder).of(plan.model)
-    total = -(-len(symbols) // group)
-    share = _share(total, plan.segments)
-    letters = np.empty(total, dtype=np.uint8) if group > 1 else symbols
-    words = np.empty((plan.segments, share + 1 + rans.STATE_WORDS), dtype=coder.word)
-    first = np.empty(plan.segments, dtype=np.int64)
+    share = _share(-(-len(symbols) // group), plan.segments)
     filler = int(np.argmax(counts))
-
-    def code(run: range) -> None:
-        own = slice(run.start * share, min(run.stop * share, total))
-        if group > 1:
-            source = symbols[own.start * group : own.stop * group]
-            gather(source, alphabet, group, filler, letters[own])
-        rows = slice(run.start, run.stop)
-        coder.segments(letters[own], share, words[rows], first[rows])  # pyright: ignore
-
     runs = parallel.split(plan.segments, PIECE_ENTRIES // (share * group), threads)
-    parallel.run(code, runs, threads)
-    lengths = (words.shape[1] - first[:-1]).astype("<u4").tobytes()
-    coded = [row[start:].data for row, start in zip(words, first.tolist(), strict=True)]
-    return [*head, lengths, *coded]
+    most = max(len(run) for run in runs)
+    buffers = [
+        _Buffers(
+            letters=np.empty(most * share if group > 1 else 0, dtype=np.uint8),
+            words=np.empty((most, share + 1 + rans.STATE_WORDS), dtype=coder.word),
+            first=np.empty(most, dtype=np.int64),
+        )
+        for _ in range(min(threads, len(runs)))
+    ]
+
+    def code(run: range) -> list[bytes]:
+        own = symbols[run.start * share * group : run.stop * share * group]
+        mine = buffers.pop()
+        letters = own
+        if group > 1:
+            letters = mine.letters[: -(-len(own) // group)]
+            gather(own, alphabet, group, filler, letters)
+        rows, first = mine.words[: len(run)], mine.first[: len(run)]
+        coder.segments(letters, share, rows, first)  # pyright: ignore
+        coded = [row[start:].tobytes() for row, start in zip(rows, first.tolist(), strict=True)]
+        buffers.append(mine)
+        return coded
+
+    coded = [segment for run in parallel.run(code, runs, threads) for segment in run]
+    lengths = [len(segment) // coder.word.itemsize for segment in coded[:-1]]
+    return [*head, np.array(lengths, dtype="<u4").tobytes(), *coded]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Buffers:
+    """Room for one run of segments: letters, words of every segment, and where each begins."""
+
+    letters: NDArray[np.uint8]
+    words: NDArray[np.uint16 | np.uint32]
+    first: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

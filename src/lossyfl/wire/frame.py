@@ -255,6 +255,7 @@ def unpack(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) ->
     opened = open_frame(frame, max_entries)
     if not isinstance(opened, Opened):
         return opened
+    threads = parallel.useful_threads(threads, opened.header.entries)
     if opened.table.blocks == 1 and isinstance(opened.symbols, body.Coded):
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
     symbols = unpack_symbols(opened, threads)
