@@ -40,7 +40,7 @@ def test_specs(spec: str, expected: Stochastic) -> None:
         ("stochastic:levels=true", "levels of Stochastic must be an int in"),
         ("no.such.module:Thing", "can be imported as package.module:Name"),
         ("lossyfl.quantizers:Thing", "can be imported as package.module:Name"),
-        ("lossyfl.quantizers:names", "path of quantizer must be a dataclass"),
+        ("lossyfl.quantizers:__path__", "path of quantizer must be a class or function"),
     ],
 )
 def test_wrong_specs(spec: str, message: str) -> None:

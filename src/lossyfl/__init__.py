@@ -14,9 +14,23 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lossyfl.codec import FrameInfo, decode, encode, inspect
-    from lossyfl.errors import FrameError, InputError, LossyflError, MissingExtra
+    from lossyfl.device import Device, DeviceState
+    from lossyfl.digests import Held
+    from lossyfl.errors import (
+        FrameError,
+        InputError,
+        LossyflError,
+        MissingExtra,
+        OutOfSync,
+        Refused,
+    )
+    from lossyfl.ledger import Ledger
     from lossyfl.quantizers import quantizer, register
+    from lossyfl.quantizers.rotated import Rotated
     from lossyfl.quantizers.stochastic import Stochastic
+    from lossyfl.round import run_round
+    from lossyfl.schemes import Scheme, scheme
+    from lossyfl.server import Delivery, Server, ServerState
     from lossyfl.streams import Stream, stream
     from lossyfl.types import Codebook, Ladder, Quantized, Quantizer
     from lossyfl.wire.frame import Address, Kind
@@ -26,15 +40,26 @@ __version__ = "0.1.0"
 __all__ = [
     "Address",
     "Codebook",
+    "Delivery",
+    "Device",
+    "DeviceState",
     "FrameError",
     "FrameInfo",
+    "Held",
     "InputError",
     "Kind",
     "Ladder",
+    "Ledger",
     "LossyflError",
     "MissingExtra",
+    "OutOfSync",
     "Quantized",
     "Quantizer",
+    "Refused",
+    "Rotated",
+    "Scheme",
+    "Server",
+    "ServerState",
     "Stochastic",
     "Stream",
     "decode",
@@ -42,17 +67,62 @@ __all__ = [
     "inspect",
     "quantizer",
     "register",
+    "run_round",
+    "scheme",
     "stream",
 ]
 
 _HOME = {
-    "codec": ("FrameInfo", "decode", "encode", "inspect"),
-    "errors": ("FrameError", "InputError", "LossyflError", "MissingExtra"),
-    "quantizers": ("quantizer", "register"),
+    "codec": (
+        "FrameInfo",
+        "decode",
+        "encode",
+        "inspect",
+    ),
+    "device": (
+        "Device",
+        "DeviceState",
+    ),
+    "digests": ("Held",),
+    "errors": (
+        "FrameError",
+        "InputError",
+        "LossyflError",
+        "MissingExtra",
+        "OutOfSync",
+        "Refused",
+    ),
+    "ledger": ("Ledger",),
+    "quantizers": (
+        "quantizer",
+        "register",
+    ),
+    "quantizers.rotated": ("Rotated",),
     "quantizers.stochastic": ("Stochastic",),
-    "streams": ("Stream", "stream"),
-    "types": ("Codebook", "Ladder", "Quantized", "Quantizer"),
-    "wire.frame": ("Address", "Kind"),
+    "round": ("run_round",),
+    "schemes": (
+        "Scheme",
+        "scheme",
+    ),
+    "server": (
+        "Delivery",
+        "Server",
+        "ServerState",
+    ),
+    "streams": (
+        "Stream",
+        "stream",
+    ),
+    "types": (
+        "Codebook",
+        "Ladder",
+        "Quantized",
+        "Quantizer",
+    ),
+    "wire.frame": (
+        "Address",
+        "Kind",
+    ),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 

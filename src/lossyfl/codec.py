@@ -73,6 +73,7 @@ class FrameInfo:
     nbytes: int
     header_bytes: int
     version: int
+    rotated: bool
     kind: str
     round: int
     digest: int
@@ -125,6 +126,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         nbytes=size,
         header_bytes=size - coded,
         version=frames.VERSION,
+        rotated=header.rotated,
         kind=header.address.kind.name.lower(),
         round=header.address.round,
         digest=header.address.digest,

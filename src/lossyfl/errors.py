@@ -3,6 +3,8 @@
     LossyflError
     ├── InputError      a wrong argument or file: what, owner, allowed, got    (also a ValueError)
     ├── FrameError      bytes that are not a valid frame: offset, expectation  (also a ValueError)
+    ├── Refused         a reply that the server does not take, and why; nothing has changed
+    ├── OutOfSync       a frame for another estimate than the device holds; nothing has changed
     └── MissingExtra    an optional dependency is not installed                (also an ImportError)
 
 One grammar for wrong arguments: "levels of Stochastic must be an int in [1, 32767], got 0".
@@ -39,6 +41,23 @@ class FrameError(LossyflError, ValueError):
         self.expected = expected
 
 
+class Refused(LossyflError):
+    """A reply that the server does not take; `reason` is one word, nothing has changed."""
+
+    def __init__(self, device: int, reason: str, detail: str) -> None:
+        super().__init__(f"reply of device {device} is refused as {reason}: {detail}")
+        self.device = device
+        self.reason = reason
+
+
+class OutOfSync(LossyflError):
+    """A frame for another estimate than the device holds: ask for a catch-up; nothing has changed."""
+
+    def __init__(self, device: int, holds: str, needs: str) -> None:
+        super().__init__(f"device {device} holds {holds}, the frame needs {needs}")
+        self.device = device
+
+
 class MissingExtra(LossyflError, ImportError):
     """An optional dependency is not installed; the message is the command that installs it."""
 
@@ -53,6 +72,6 @@ def one_of(names: Iterable[str], got: str) -> str:
     'one of sign, stochastic (did you mean stochastic?)'
     """
     known = sorted(names)
-    near = difflib.get_close_matches(got, known, n=1)
+    near = difflib.get_close_matches(got, known, n=1, cutoff=0.5)
     hint = f" (did you mean {near[0]}?)" if near else ""
     return f"one of {', '.join(known)}{hint}"

@@ -1,50 +1,50 @@
 """Things by name: `stochastic:levels=2,scale=model`, or a user's own `package.module:Name`."""
 
-import dataclasses
 import importlib
+import inspect
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from lossyfl.errors import InputError, one_of
 
 T = TypeVar("T")
-C = TypeVar("C", bound=type)
+C = TypeVar("C", bound=Callable[..., object])
 
 
 class Registry(Generic[T]):
-    """Classes by name, built from text; every class is a dataclass whose fields are its options."""
+    """Classes or functions by name, called with options from text: their keyword parameters."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self._classes: dict[str, type] = {}
+        self._makers: dict[str, Callable[..., object]] = {}
 
     def register(self, name: str) -> Callable[[C], C]:
-        """Make a class known under `name`."""
+        """Make a class or function known under `name`."""
 
-        def add(cls: C) -> C:
-            if name in self._classes:
+        def add(maker: C) -> C:
+            if name in self._makers:
                 free = f"a name that is not taken ({', '.join(self.names())})"
                 raise InputError("name", of=self.kind, allowed=free, got=name)
-            self._classes[name] = cls
-            return cls
+            self._makers[name] = maker
+            return maker
 
         return add
 
     def names(self) -> list[str]:
         """All registered names, sorted."""
-        return sorted(self._classes)
+        return sorted(self._makers)
 
     def build(self, spec: str) -> T:
         """The object that `name:key=value,key=value` describes."""
         name, options = _split(spec)
-        cls = _load(name, self.kind) if "." in name else self._classes.get(name)
-        if cls is None:
-            raise InputError("name", of=self.kind, allowed=one_of(self._classes, name), got=name)
-        fields = {field.name for field in dataclasses.fields(cls)}
+        maker = _load(name, self.kind) if "." in name else self._makers.get(name)
+        if maker is None:
+            raise InputError("name", of=self.kind, allowed=one_of(self._makers, name), got=name)
+        known = inspect.signature(maker).parameters
         for key in options:
-            if key not in fields:
-                raise InputError("option", of=name, allowed=one_of(fields, key), got=key)
-        return cls(**{key: _value(text) for key, text in options.items()})
+            if key not in known:
+                raise InputError("option", of=name, allowed=one_of(known, key), got=key)
+        return cast("T", maker(**{key: _value(text) for key, text in options.items()}))
 
 
 def _split(spec: str) -> tuple[str, dict[str, str]]:
@@ -62,16 +62,16 @@ def _split(spec: str) -> tuple[str, dict[str, str]]:
     return name, options
 
 
-def _load(path: str, kind: str) -> type:
-    """The dataclass at `package.module:Name`."""
+def _load(path: str, kind: str) -> Callable[..., object]:
+    """The class or function at `package.module:Name`."""
     module, _, attribute = path.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         allowed = "a class that can be imported as package.module:Name"
         raise InputError("path", of=kind, allowed=allowed, got=f"{path} ({error})") from error
-    if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
-        raise InputError("path", of=kind, allowed="a dataclass", got=path)
+    if not callable(found):
+        raise InputError("path", of=kind, allowed="a class or function", got=path)
     return found
 
 

@@ -104,6 +104,14 @@ class Codebook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation:
+    """That symbols are of a rotated vector: the seed of the rotation, and the entries before it."""
+
+    seed: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quantized:
     """A vector as symbols: entry i of block b stands for `table.rows(b, b + 1)[0, symbols[i]]`.
 
@@ -111,12 +119,14 @@ class Quantized:
     bounds:  block b is the entries [bounds[b], bounds[b + 1])
     table:   what the symbols stand for, one row per block
     counts:  how often each symbol occurs; `histogram.count` if left out
+    rotation: how to turn the vector back, if it was rotated before
     """
 
     symbols: Symbols
     bounds: Bounds
     table: Ladder | Codebook
     counts: Counts | None = None
+    rotation: Rotation | None = None
 
 
 class Quantizer(Protocol):
@@ -125,7 +135,8 @@ class Quantizer(Protocol):
     unbiased: whether the mean of the quantized vector is the vector
     """
 
-    unbiased: ClassVar[bool]
+    @property
+    def unbiased(self) -> bool: ...  # noqa: D102
 
     @property
     def scale(self) -> Scale:

@@ -1,7 +1,6 @@
 """The golden frames: name, input, quantizer. Inputs are made of stream bits by exact arithmetic."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +13,7 @@ class Sign:
     """A quantizer with a codebook: the sign, with the mean magnitude of the block."""
 
     scale: Scale = "model"
-    unbiased: ClassVar[bool] = False
+    unbiased = False
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         del rng, threads

@@ -10,6 +10,9 @@ from lossyfl.types import Quantizer
 _registry: Registry[Quantizer] = Registry("quantizer")
 register = _registry.register
 
+ROTATED = "rotated+"
+"""What goes before the name of any quantizer to rotate the vector first."""
+
 
 @cache
 def _load_all() -> None:
@@ -23,8 +26,14 @@ def quantizer(spec: str) -> Quantizer:
 
     >>> quantizer("stochastic:levels=5,scale=tensor")
     Stochastic(levels=5, scale='tensor')
+    >>> quantizer("rotated+stochastic:levels=50")
+    Rotated(inner=Stochastic(levels=50, scale='model'))
     """
     _load_all()
+    if spec.startswith(ROTATED):
+        from lossyfl.quantizers.rotated import Rotated
+
+        return Rotated(inner=_registry.build(spec.removeprefix(ROTATED)))
     return _registry.build(spec)
 
 

@@ -20,7 +20,6 @@ How a level is drawn, in float32 and the same to the bit in the kernel and in th
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +60,7 @@ class Stochastic:
     levels: int = 2
     scale: Scale = "model"
 
-    unbiased: ClassVar[bool] = True
+    unbiased = True
 
     def __post_init__(self) -> None:
         q = self.levels

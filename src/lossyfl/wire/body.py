@@ -137,17 +137,23 @@ class Coded:
     """Symbols coded by rANS, opened but not yet decoded.
 
     model, alphabet, entries: as they were coded
+    weights: the rounded counts of symbols
     words:  of all segments
     edges:  segment i is words[edges[i] : edges[i + 1]]
     offset: where the first segment stands in the frame
     """
 
     model: models.Model
+    weights: models.Frequencies
     alphabet: int
     entries: int
     words: NDArray[np.uint16 | np.uint32]
     edges: NDArray[np.int64]
     offset: int
+
+    def letters(self, threads: int) -> Symbols:
+        """The letters alone: all that can be wrong with the segments shows here."""
+        return self._each(_leave, threads)
 
     def symbols(self, threads: int) -> Symbols:
         """The symbols themselves."""
@@ -171,14 +177,14 @@ class Coded:
         """The number of segments."""
         return len(self.edges) - 1
 
-    def _each(self, use: Callable[[int, int, Symbols], None], threads: int) -> None:
-        """Decode everything; `use(start, stop, letters)` sees letters while they are warm."""
+    def _each(self, use: Callable[[int, int, Symbols], None], threads: int) -> Symbols:
+        """All letters; `use(start, stop, letters)` sees each part while it is warm."""
         total = -(-self.entries // self.group)
         letters = np.empty(total, dtype=symbol_type(self.alphabet))
         if not self.segments:
             letters.fill(np.flatnonzero(self.model.frequencies)[0])
             use(0, self.entries, letters)
-            return
+            return letters
         coder = (rans.Decoder if self.model.group else wide.Decoder).of(self.model)
         share = _share(total, self.segments)
 
@@ -194,6 +200,12 @@ class Coded:
 
         runs = parallel.split(self.segments, PIECE_ENTRIES // (share * self.group), threads)
         parallel.run(decode, runs, threads)
+        return letters
+
+
+def _leave(start: int, stop: int, letters: Symbols) -> None:
+    """No use of letters."""
+    del start, stop, letters
 
 
 def _scatter_into(
@@ -226,6 +238,7 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
     edges, begin = _edges(data, at, segments, word.itemsize, offset)
     return Coded(
         model=models.build(weights, group),
+        weights=weights,
         alphabet=alphabet,
         entries=entries,
         words=np.frombuffer(bytes(data[begin:]), dtype=word),  # a copy, for its alignment

@@ -4,13 +4,14 @@
          0     3  magic "LFL"
          3     1  version
          4     1  kind of message
-         5     1  coding of the symbols (lower four bits), form of the table (upper four)
+         5     1  coding of the symbols (three bits), rotated (one), form of the table (upper four)
          6     2  alphabet - 1
          8     8  entries
         16     4  round
         20     4  block field (see `tables`)
         24     8  digest of the estimate that the frame applies to
-        32        blocks, tables, symbols (raw: float32 entries and nothing else)
+        32     8  seed of the rotation, only if rotated
+                  blocks, tables, symbols (raw: float32 entries and nothing else)
       last     4  checksum: the lower half of XXH3-64 of all bytes before it
 
 All numbers are little-endian. A frame needs no other knowledge to be decoded.
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from lossyfl import histogram, parallel
 from lossyfl.errors import FrameError, InputError
 from lossyfl.jit import kernel
+from lossyfl.rotation import padded_length, unrotate
 from lossyfl.types import (
     MAX_ALPHABET,
     Bounds,
@@ -34,6 +36,7 @@ from lossyfl.types import (
     Counts,
     Ladder,
     Quantized,
+    Rotation,
     Symbols,
     Vector,
     symbol_type,
@@ -45,7 +48,9 @@ Bytes = bytes | bytearray | memoryview
 MAGIC = b"LFL"
 VERSION = 1
 HEADER = struct.Struct("<3sBBBHQIIQ")
+SEED = struct.Struct("<Q")
 CHECKSUM = struct.Struct("<I")
+ROTATED = 8
 MAX_ENTRIES = 1 << 28
 HARD_LIMIT = 1 << 33
 ROWS_AT_ONCE = 1 << 16
@@ -94,18 +99,29 @@ class Header:
     address: Address
     coding: Coding
     form: int
+    rotated: bool
     alphabet: int
     entries: int
     block: int
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols: one an entry, or of the padded vector if it is rotated."""
+        return padded_length(self.entries) if self.rotated else self.entries
 
 
 def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
     """The smallest frame that holds the symbols and their table."""
     table, bounds = quantized.table, quantized.bounds
     symbols, counts = _checked(quantized)
+    rotation = quantized.rotation
     shared = tables.write_blocks(bounds) + tables.write_table(table)
+    entries, flag = len(symbols), 0
+    if rotation is not None:
+        shared = SEED.pack(rotation.seed) + shared
+        entries, flag = rotation.entries, ROTATED
     packed = radix.nbytes(len(symbols), table.alphabet)
-    if 4 * len(symbols) <= len(shared) + min(packed, body.PREAMBLE.size + 1):
+    if 4 * entries <= len(shared) + min(packed, body.PREAMBLE.size + 1):
         return pack_raw(values(quantized), address)
     coding, data, size = Coding.RANS, [], packed + 1
     plan = body.plan(counts)
@@ -114,10 +130,10 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
         size = sum(memoryview(piece).nbytes for piece in data)
     if size > packed:
         coding, data, size = Coding.RADIX, [radix.pack(symbols, table.alphabet)], packed
-    if len(shared) + size > 4 * len(symbols):
+    if len(shared) + size > 4 * entries:
         return pack_raw(values(quantized), address)
     field = tables.block_field(bounds)
-    head = _head(address, coding, table.form, table.alphabet, len(symbols), field)
+    head = _head(address, coding | flag, table.form, table.alphabet, entries, field)
     return _seal([head, shared, *data])
 
 
@@ -151,7 +167,7 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
 
 
 def _head(
-    address: Address, coding: Coding, form: int, alphabet: int, entries: int, block: int
+    address: Address, coding: int, form: int, alphabet: int, entries: int, block: int
 ) -> bytes:
     return HEADER.pack(
         MAGIC,
@@ -164,6 +180,12 @@ def _head(
         block,
         address.digest,
     )
+
+
+def with_digest(frame: bytes, digest: int) -> bytes:
+    """The same frame with another digest: for a model that is known only once it is encoded."""
+    at = HEADER.size - SEED.size
+    return _seal([frame[:at], SEED.pack(digest), frame[HEADER.size : -CHECKSUM.size]])
 
 
 def _seal(parts: list[bytes | memoryview]) -> bytes:
@@ -191,9 +213,10 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
         raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
     if kind not in KINDS:
         raise FrameError(4, f"a kind in {sorted(KINDS)}", kind)
-    coding, form = code & 15, code >> 4
+    coding, rotated, form = code & 7, bool(code & ROTATED), code >> 4
     raw = coding == Coding.RAW
-    if coding not in CODINGS or form not in ((0,) if raw else (Ladder.form, Codebook.form)):
+    forms = (0,) if raw else (Ladder.form, Codebook.form)
+    if coding not in CODINGS or form not in forms or (raw and rotated):
         raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
     if not 1 <= entries <= min(max_entries, HARD_LIMIT):
         raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
@@ -204,6 +227,7 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
         address=address,
         coding=Coding(coding),
         form=form,
+        rotated=rotated,
         alphabet=last + 1,
         entries=entries,
         block=block,
@@ -218,6 +242,7 @@ class Opened:
     bounds: Bounds
     table: Ladder | Codebook
     symbols: Symbols | body.Coded
+    rotation: Rotation | None
 
 
 def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
@@ -227,16 +252,22 @@ def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
     at = HEADER.size
     if header.coding is Coding.RAW:
         return _read_raw(data[at:], header.entries)
-    bounds, size = tables.read_blocks(data[at:], header.entries, header.block, offset=at)
+    rotation = None
+    if header.rotated:
+        if len(data) < at + SEED.size:
+            raise FrameError(at, "the seed of a rotation", f"{len(data) - at} bytes")
+        rotation = Rotation(seed=SEED.unpack_from(data, at)[0], entries=header.entries)
+        at += SEED.size
+    bounds, size = tables.read_blocks(data[at:], header.symbols, header.block, offset=at)
     at += size
     blocks = len(bounds) - 1
     table = tables.read_table(data[at:], header.form, header.alphabet, blocks, offset=at)
     at += tables.table_nbytes(header.form, header.alphabet, blocks)
     if header.coding is Coding.RADIX:
-        symbols = radix.unpack(data[at:], header.entries, header.alphabet, offset=at)
+        symbols = radix.unpack(data[at:], header.symbols, header.alphabet, offset=at)
     else:
-        symbols = body.open_coded(data[at:], header.alphabet, header.entries, offset=at)
-    return Opened(header=header, bounds=bounds, table=table, symbols=symbols)
+        symbols = body.open_coded(data[at:], header.alphabet, header.symbols, offset=at)
+    return Opened(header=header, bounds=bounds, table=table, symbols=symbols, rotation=rotation)
 
 
 def _read_raw(data: memoryview, entries: int) -> Vector:
@@ -253,13 +284,20 @@ def _read_raw(data: memoryview, entries: int) -> Vector:
 def unpack(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:
     """The float32 vector that the frame stands for."""
     opened = open_frame(frame, max_entries)
-    if not isinstance(opened, Opened):
-        return opened
+    return reconstruct(opened, threads) if isinstance(opened, Opened) else opened
+
+
+def reconstruct(opened: Opened, threads: int = 1) -> Vector:
+    """The vector of an opened frame."""
     threads = parallel.useful_threads(threads, opened.header.entries)
-    if opened.table.blocks == 1 and isinstance(opened.symbols, body.Coded):
+    plain = opened.table.blocks == 1 and opened.rotation is None
+    if plain and isinstance(opened.symbols, body.Coded):
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
     symbols = unpack_symbols(opened, threads)
-    return values(Quantized(symbols=symbols, bounds=opened.bounds, table=opened.table), threads)
+    quantized = Quantized(
+        symbols=symbols, bounds=opened.bounds, table=opened.table, rotation=opened.rotation
+    )
+    return values(quantized, threads)
 
 
 def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
@@ -269,8 +307,8 @@ def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
 
 
 def shared_nbytes(opened: Opened) -> int:
-    """The size of blocks and tables."""
-    blocks = len(tables.write_blocks(opened.bounds))
+    """The size of the rotation's seed, blocks and tables."""
+    blocks = len(tables.write_blocks(opened.bounds)) + (SEED.size if opened.rotation else 0)
     return blocks + len(tables.write_table(opened.table))
 
 
@@ -292,7 +330,8 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
         _look_up(symbols, bounds[blocks.start : blocks.stop + 1], rows, out)
 
     parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
-    return out
+    rotation = quantized.rotation
+    return out if rotation is None else unrotate(out, rotation.seed, rotation.entries)
 
 
 @kernel

@@ -70,6 +70,28 @@ def scatter(letters: NDArray[Any], digits: NDArray[Any], out: NDArray[Any]) -> N
         out[j] = digits[letters[whole], j - whole * group]
 
 
+@kernel
+def scatter_add(letters: NDArray[Any], digits: NDArray[Any], out: NDArray[Any]) -> None:
+    """Add `digits[letter]` to `out`: what `scatter` would write, one float addition an entry."""
+    group = digits.shape[1]
+    whole = len(out) // group
+    if group == 3:
+        for i in range(whole):
+            at = np.uint64(3 * i)
+            letter = letters[i]
+            out[at] += digits[letter, 0]
+            out[at + np.uint64(1)] += digits[letter, 1]
+            out[at + np.uint64(2)] += digits[letter, 2]
+    else:
+        for i in range(whole):
+            at = np.uint64(i * group)
+            letter = letters[i]
+            for j in range(group):
+                out[at + np.uint64(j)] += digits[letter, j]
+    for j in range(whole * group, len(out)):
+        out[j] += digits[letters[whole], j - whole * group]
+
+
 def digit_table(alphabet: int, group: int) -> NDArray[np.uint16]:
     """The symbols of every letter.
 

@@ -1,0 +1,167 @@
+"""A device: frames in, frames out.
+
+    receive   line 3 of Algorithm 1: theta_hat(t) = theta_hat(t-1) + Q(...), for every frame in turn
+    reply     lines 4 and 5: Q(theta_m - theta_hat + delta_m); delta_m keeps the error
+
+A reply that never arrived is not forgotten. The device keeps its last reply until the server says which
+was the last that it accepted; if that is an older one, what the lost reply carried goes back into
+delta_m, so that the next reply carries it. A link without memory (lossless) has nowhere to keep it: then
+a lost update is lost, as in plain federated averaging.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lossyfl.codec import decode
+from lossyfl.digests import NOTHING, Held, digest
+from lossyfl.errors import FrameError, InputError, OutOfSync
+from lossyfl.links import LinkState, Message
+from lossyfl.links.base import nothing
+from lossyfl.schemes import Scheme
+from lossyfl.server import Delivery
+from lossyfl.streams import stream
+from lossyfl.types import Vector
+from lossyfl.vectors import as_vector
+from lossyfl.wire import frame as frames
+
+
+@dataclass(slots=True, kw_only=True)
+class DeviceState:
+    """Everything that a device remembers; saved and restored to the bit.
+
+    round:    of the estimate; -1 for a new device
+    estimate: theta_hat, empty for a new device
+    downlink: the receiver's state
+    uplink:   the sender's state, with delta_m
+    replied:  the round of the reply that is not settled, -1 for none
+    reply:    that reply
+    """
+
+    round: int = -1
+    estimate: Vector = field(default_factory=nothing)
+    downlink: LinkState = field(default_factory=LinkState)
+    uplink: LinkState = field(default_factory=LinkState)
+    replied: int = -1
+    reply: bytes = b""
+
+
+class Device:
+    """A device's side of a scheme."""
+
+    def __init__(
+        self,
+        number: int,
+        scheme: Scheme,
+        *,
+        seed: int = 0,
+        tensors: Sequence[int] | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.number, self.scheme, self.seed = number, scheme, seed
+        self._tensors, self._threads = tensors, threads
+        self.restore(DeviceState())
+
+    def state(self) -> DeviceState:
+        """Everything that the device remembers; do not change it."""
+        return self._state
+
+    def restore(self, state: DeviceState) -> None:
+        """Go on from a saved state."""
+        self._state = state
+        self._digest = digest(state.estimate)
+
+    @property
+    def held(self) -> Held:
+        """Which estimate the device holds, for the server to choose what to send."""
+        state = self._state
+        return NOTHING if state.round < 0 else Held(round=state.round, digest=self._digest)
+
+    @property
+    def estimate(self) -> Vector:
+        """theta_hat."""
+        return self._state.estimate
+
+    @property
+    def memory(self) -> Vector:
+        """delta_m."""
+        return self._state.uplink.memory
+
+    def receive(self, delivery: Delivery) -> Vector:
+        """Line 3: apply all frames; returns theta_hat.
+
+        A frame that is damaged raises FrameError, one for another estimate OutOfSync; the frames
+        before it have been applied, it and those after it have not.
+        """
+        for frame in delivery.frames:
+            self._apply(frame)
+        self._settle(delivery.accepted)
+        return self.estimate
+
+    def _apply(self, frame: bytes) -> None:
+        header = frames.read_header(frame, frames.HARD_LIMIT)
+        if header.address.kind == frames.Kind.MODEL:
+            self._start(frame, header.address)
+        elif header.address.kind == frames.Kind.UPDATE:
+            self._move(frame, header.address)
+        else:
+            raise FrameError(4, "a model or an update", header.address.kind.name.lower())
+
+    def _start(self, frame: bytes, address: frames.Address) -> None:
+        """Hold the model of a frame."""
+        state = self._state
+        estimate = decode(frame, max_entries=frames.HARD_LIMIT, threads=self._threads)
+        if digest(estimate) != address.digest:
+            raise FrameError(24, f"the digest {digest(estimate):016x}", f"{address.digest:016x}")
+        if len(estimate) != len(state.estimate):
+            state.uplink = self.scheme.uplink.init(estimate)
+            state.replied = -1
+        state.downlink = self.scheme.downlink.init(estimate)
+        self._hold(estimate, address.round)
+
+    def _move(self, frame: bytes, address: frames.Address) -> None:
+        """Move the estimate by an update."""
+        needs = Held(round=address.round - 1, digest=address.digest)
+        if self.held != needs:
+            raise OutOfSync(self.number, str(self.held), str(needs))
+        estimate, self._state.downlink = self.scheme.downlink.receive(frame, self._state.downlink)
+        self._hold(estimate, address.round)
+
+    def _hold(self, estimate: Vector, round: int) -> None:
+        self._state.estimate, self._state.round = estimate, round
+        self._digest = digest(estimate)
+
+    def _settle(self, accepted: int) -> None:
+        """Take back what the last reply carried if it has not arrived by the next round."""
+        state = self._state
+        if state.replied < 0 or (accepted < state.replied and state.round == state.replied):
+            return
+        if accepted < state.replied and len(state.uplink.memory):
+            memory = state.uplink.memory + decode(state.reply, max_entries=frames.HARD_LIMIT)
+            state.uplink = LinkState(memory=memory)
+        state.replied, state.reply = -1, b""
+
+    def reply(self, theta: object) -> bytes:
+        """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over."""
+        state = self._state
+        if state.round < 0 or state.replied == state.round:
+            got = "no model yet" if state.round < 0 else f"a reply in round {state.round} already"
+            raise InputError("reply", of=f"device {self.number}", allowed="one a round", got=got)
+        local = as_vector(theta)
+        if len(local) != len(state.estimate):
+            allowed = f"a vector of {len(state.estimate)} entries"
+            raise InputError("theta", of=f"device {self.number}", allowed=allowed, got=len(local))
+        bad = np.flatnonzero(~np.isfinite(local))
+        if len(bad):
+            where = f"entry {bad[0]} of theta"
+            raise InputError(where, of=f"device {self.number}", allowed="finite", got=local[bad[0]])
+        message = Message(
+            address=frames.Address(kind=frames.Kind.REPLY, round=state.round, digest=self._digest),
+            rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
+            tensors=self._tensors,
+            threads=self._threads,
+        )
+        frame, state.uplink = self.scheme.uplink.send(local - state.estimate, state.uplink, message)
+        state.replied, state.reply = state.round, frame
+        return frame

@@ -1,0 +1,85 @@
+"""Saved state: dataclasses of arrays, bytes and numbers as one safetensors file, to the bit.
+
+Arrays and bytes become tensors, named by their path (`link.memory`, `log.3.frame`); everything else becomes JSON
+in the metadata. Types of fields say what is read back, so no code is ever loaded from a file.
+"""
+
+import dataclasses
+import json
+import typing
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl.errors import InputError
+from lossyfl.files import safetensors
+from lossyfl.files.safetensors import File, Tensor
+
+FORMAT = "lossyfl-snapshot-1"
+T = TypeVar("T")
+
+
+def save(path: Path, state: object) -> None:
+    """Write a state, all or nothing."""
+    tensors: list[Tensor] = []
+    facts = _dump(state, "", tensors)
+    metadata = {"format": FORMAT, "kind": type(state).__name__, "facts": json.dumps(facts)}
+    safetensors.write(path, File(tensors=tuple(tensors), metadata=metadata))
+
+
+def load(path: Path, kind: type[T]) -> T:
+    """The state of a file; raises if it is of another kind or version."""
+    if not path.is_file():
+        raise InputError("file", of="a snapshot", allowed="one that exists", got=str(path))
+    file = safetensors.read(path)
+    found = (file.metadata.get("format"), file.metadata.get("kind"))
+    if found != (FORMAT, kind.__name__):
+        allowed = f"{FORMAT} of {kind.__name__}"
+        raise InputError("content", of=path.name, allowed=allowed, got=f"{found[0]} of {found[1]}")
+    tensors = {tensor.name: tensor for tensor in file.tensors}
+    return cast("T", _parse(kind, json.loads(file.metadata["facts"]), "", tensors))
+
+
+def _dump(value: object, path: str, tensors: list[Tensor]) -> object:
+    """The JSON of a value, its arrays and bytes moved to `tensors`."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: _dump(getattr(value, field.name), f"{path}{field.name}.", tensors)
+            for field in dataclasses.fields(value)
+        }
+    if isinstance(value, np.ndarray):
+        array = cast("NDArray[np.float32]", value)
+        data = array.astype("<f4", copy=False).tobytes()
+        tensors.append(Tensor(name=path[:-1], dtype="F32", shape=array.shape, data=data))
+        return None
+    if isinstance(value, bytes):
+        tensors.append(Tensor(name=path[:-1], dtype="U8", shape=(len(value),), data=value))
+        return None
+    if isinstance(value, dict):
+        items = cast("dict[int, object]", value).items()
+        return {str(key): _dump(item, f"{path}{key}.", tensors) for key, item in items}
+    if isinstance(value, tuple):
+        items = cast("tuple[object, ...]", value)
+        return [_dump(item, f"{path}{i}.", tensors) for i, item in enumerate(items)]
+    return value
+
+
+def _parse(kind: Any, facts: Any, path: str, tensors: dict[str, Tensor]) -> object:  # noqa: ANN401
+    """A value of the type `kind`."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        fields = {n: _parse(hints[n], facts[n], f"{path}{n}.", tensors) for n in hints}
+        return cast("Any", kind)(**fields)
+    if origin is np.ndarray:
+        tensor = tensors[path[:-1]]
+        return np.frombuffer(tensor.data, dtype="<f4").astype(np.float32).reshape(tensor.shape)
+    if kind is bytes:
+        return bytes(tensors[path[:-1]].data)
+    if origin is dict:
+        return {int(k): _parse(arguments[1], v, f"{path}{k}.", tensors) for k, v in facts.items()}
+    if origin is tuple:
+        return tuple(_parse(arguments[0], v, f"{path}{i}.", tensors) for i, v in enumerate(facts))
+    return facts

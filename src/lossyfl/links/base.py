@@ -1,0 +1,69 @@
+"""What a link is: one direction of traffic, given what the other end already holds.
+
+    send(x, state)         sender     -> frame, and the sender's next state
+    receive(frame, state)  receiver   -> what the receiver now knows of x, and its next state
+
+Both directions use the same interface, and state goes in and comes out: nothing is hidden. A sender
+moves its own state by receiving its own frame, so there is one piece of code that moves it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from lossyfl.streams import Stream
+from lossyfl.types import Vector
+from lossyfl.wire.frame import Address
+
+
+def nothing() -> Vector:
+    """The vector of a state that a link does not need."""
+    return np.zeros(0, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkState:
+    """What one end of a link remembers; empty vectors for what it does not need.
+
+    estimate: what the receiver holds of the sender's vector, the same at both ends
+    memory:   what the sender has not been able to send yet
+    """
+
+    estimate: Vector = field(default_factory=nothing)
+    memory: Vector = field(default_factory=nothing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Where a frame belongs, and how to make it.
+
+    address: kind, round and digest for the frame's header
+    rng:     the stream for this round and sender
+    tensors: lengths of the model's tensors, for quantizers with a scale per tensor
+    """
+
+    address: Address
+    rng: Stream
+    tensors: Sequence[int] | None = None
+    threads: int = 1
+
+
+class Link(Protocol):
+    """One direction of traffic."""
+
+    incremental: ClassVar[bool]
+    """Whether a frame says only what changed, so that a receiver needs every one of them."""
+
+    def init(self, start: Vector) -> LinkState:
+        """The state of either end when both hold `start`."""
+        ...
+
+    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+        """The frame of `x` and the sender's next state."""
+        ...
+
+    def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
+        """What the frame says of the sender's `x`, and the receiver's next state."""
+        ...

@@ -1,0 +1,31 @@
+"""The quantized vector itself."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lossyfl.codec import decode
+from lossyfl.links.base import LinkState, Message
+from lossyfl.links.schedule import Schedule
+from lossyfl.types import Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direct:
+    """Sends Q(x) and forgets the error: the downlink of LTGM, whose Q rotates first."""
+
+    quantizer: Schedule
+
+    incremental: ClassVar[bool] = False
+
+    def init(self, start: Vector) -> LinkState:
+        """Nothing to remember."""
+        del start
+        return LinkState()
+
+    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+        """Q(x)."""
+        return self.quantizer.encode(x, message), state
+
+    def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
+        """Q(x)."""
+        return decode(frame), state

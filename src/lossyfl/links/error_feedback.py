@@ -1,0 +1,42 @@
+"""The quantized vector with the error of earlier rounds added before.
+
+Seide et al., "1-bit stochastic gradient descent", Interspeech 2014; in the paper the uplink of every
+lossy system, with delta_m as its memory, and (as in DoubleSqueeze, Tang et al., ICML 2019) the downlink
+of LGM:
+
+    frame = Q(x + memory)        memory' = x + memory - Q(x + memory)
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lossyfl.codec import decode
+from lossyfl.links.base import LinkState, Message
+from lossyfl.links.schedule import Schedule
+from lossyfl.types import Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorFeedback:
+    """Sends Q(x + memory) and remembers the error."""
+
+    quantizer: Schedule
+
+    incremental: ClassVar[bool] = False
+
+    def init(self, start: Vector) -> LinkState:
+        """No error yet."""
+        return LinkState(memory=np.zeros_like(start))
+
+    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+        """Q(x + memory); what it lost is remembered."""
+        whole = x + state.memory
+        frame = self.quantizer.encode(whole, message)
+        arrived, _ = self.receive(frame, state)
+        return frame, LinkState(memory=whole - arrived)
+
+    def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
+        """Q(x + memory)."""
+        return decode(frame), state

@@ -1,0 +1,29 @@
+"""The exact vector, 32 bits an entry."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lossyfl.codec import decode
+from lossyfl.links.base import LinkState, Message
+from lossyfl.types import Vector
+from lossyfl.wire.frame import pack_raw
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lossless:
+    """Sends x as it is."""
+
+    incremental: ClassVar[bool] = False
+
+    def init(self, start: Vector) -> LinkState:
+        """Nothing to remember."""
+        del start
+        return LinkState()
+
+    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+        """X as raw floats."""
+        return pack_raw(x, message.address), state
+
+    def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
+        """X."""
+        return decode(frame), state

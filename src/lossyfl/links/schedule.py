@@ -1,0 +1,49 @@
+"""The quantizer of a round: the same throughout, or another one from some round on."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from lossyfl.codec import encode
+from lossyfl.errors import InputError
+from lossyfl.links.base import Message
+from lossyfl.types import Quantizer, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Quantizers and the rounds from which they are used; the first from round 0.
+
+    >>> from lossyfl import Stochastic
+    >>> schedule = Schedule((0, 50), (Stochastic(levels=8), Stochastic(levels=2)))
+    >>> schedule.at(49).levels, schedule.at(50).levels
+    (8, 2)
+    """
+
+    rounds: tuple[int, ...]
+    quantizers: tuple[Quantizer, ...]
+
+    def __post_init__(self) -> None:
+        rising = all(a < b for a, b in zip(self.rounds, self.rounds[1:], strict=False))
+        if not rising or self.rounds[:1] != (0,) or len(self.rounds) != len(self.quantizers):
+            allowed = "rounds that rise from 0, each with a quantizer"
+            raise InputError("rounds", of="Schedule", allowed=allowed, got=self.rounds)
+
+    @classmethod
+    def constant(cls, quantizer: Quantizer) -> "Schedule":
+        """The same quantizer in all rounds."""
+        return cls((0,), (quantizer,))
+
+    def at(self, round: int) -> Quantizer:
+        """The quantizer of a round."""
+        return self.quantizers[bisect_right(self.rounds, round) - 1]
+
+    def encode(self, x: Vector, message: Message) -> bytes:
+        """The frame of `x` by the quantizer of the message's round."""
+        return encode(
+            x,
+            self.at(message.address.round),
+            rng=message.rng,
+            tensors=message.tensors,
+            address=message.address,
+            threads=message.threads,
+        )

@@ -1,0 +1,419 @@
+"""The server: frames in, frames out, no sockets and no clock.
+
+    open_round      line 2 of Algorithm 1: encode the broadcast once, move the estimate by it
+    frames_for      what one device needs to hold that estimate
+    accept          lines 4 and 5: a reply, or a refusal that changes nothing
+    close_round     line 6: theta(t+1) = theta_hat(t) + sum_m B_m / B reply_m
+
+Round t has the estimate theta_hat(t). An update frame names the round it makes and the digest of
+the estimate it applies to; a model frame the round and the digest of the estimate it gives. A device
+that holds an older estimate gets the updates it has missed, or the full model where that is shorter
+or the log no longer reaches back.
+
+Replies are added in the order of device numbers: at once when all before have answered, else when
+they have or when the round closes; until then they wait as they came, encoded. So the sum is the same
+to the bit whatever the order of arrival, and memory is O(d) plus the encoded replies of one round.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from lossyfl.digests import NOTHING, Held, digest
+from lossyfl.errors import FrameError, InputError, Refused
+from lossyfl.ledger import Direction, Entry, Kind, Ledger
+from lossyfl.links import LinkState, Message
+from lossyfl.optimizers import Moments
+from lossyfl.schemes import Scheme
+from lossyfl.streams import stream
+from lossyfl.types import Vector
+from lossyfl.vectors import as_vector
+from lossyfl.wire import frame as frames
+from lossyfl.wire.adding import Addend, open_addend
+from lossyfl.wire.facts import facts
+
+Listen = Literal["all", "participants"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """What the server hands to one device: frames to apply in order.
+
+    accepted: the last round of which the server has the device's reply, -1 for none; the device
+              keeps an update that never arrived (see `device`)
+    """
+
+    frames: tuple[bytes, ...]
+    accepted: int
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all frames."""
+        return sum(len(frame) for frame in self.frames)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broadcast:
+    """A broadcast frame, the round whose estimate it makes, and the digest it applies to."""
+
+    round: int
+    digest: int
+    frame: bytes
+
+
+@dataclass(slots=True, kw_only=True)
+class ServerState:
+    """Everything that a server remembers; saved and restored to the bit.
+
+    round:        of the estimate; -1 before the first
+    is_open:      whether replies of that round are taken
+    theta:        the server's model
+    estimate:     theta_hat, what devices in sync hold
+    link:         the downlink's state
+    moments:      the optimizer's
+    samples:      B_m of every member
+    held:         what each device was last handed
+    accepted:     the last round of which each device's reply was accepted
+    broadcast:    the newest broadcast frame, empty before the first
+    log:          recent broadcasts of an incremental link, oldest first
+    participants: of the open round, in order, with their B_m
+    turn:         how many of them have been added or passed over
+    waiting:      replies whose turn has not come, encoded
+    total:        sum of B_m times reply, so far
+    weight:       sum of B_m, so far
+    """
+
+    round: int
+    is_open: bool
+    theta: Vector
+    estimate: Vector
+    link: LinkState
+    moments: Moments
+    samples: dict[int, int]
+    held: dict[int, Held]
+    accepted: dict[int, int]
+    broadcast: bytes
+    log: tuple[Broadcast, ...]
+    participants: dict[int, int]
+    turn: int
+    waiting: dict[int, bytes]
+    total: Vector
+    weight: int
+
+
+class Server:
+    """The server's side of a scheme.
+
+    theta:     theta(0), any vector that `encode` takes
+    samples:   how many samples each device has: its weight
+    listen:    who hears a broadcast: "all" members, as in the paper, or only the "participants"
+    log_bytes: how much of the recent broadcasts to keep for devices that missed some; by default as
+               much as one full model, because a longer catch-up would be longer than that
+    """
+
+    def __init__(
+        self,
+        theta: object,
+        scheme: Scheme,
+        *,
+        samples: Mapping[int, int],
+        seed: int = 0,
+        listen: Listen = "all",
+        log_bytes: int | None = None,
+        tensors: Sequence[int] | None = None,
+        threads: int = 1,
+    ) -> None:
+        start = as_vector(theta).copy()
+        if not np.isfinite(start).all():
+            raise InputError("theta", of="Server", allowed="finite", got="NaN or infinity")
+        if listen not in ("all", "participants"):
+            raise InputError("listen", of="Server", allowed='"all" or "participants"', got=listen)
+        self.scheme, self.seed, self.listen = scheme, seed, listen
+        self._limit = 4 * len(start) if log_bytes is None else log_bytes
+        self._tensors, self._threads = tensors, threads
+        self.ledger = Ledger()
+        self.restore(
+            ServerState(
+                round=-1,
+                is_open=False,
+                theta=start,
+                estimate=start,
+                link=scheme.downlink.init(start),
+                moments=scheme.optimizer.init(len(start)),
+                samples={},
+                held={},
+                accepted={},
+                broadcast=b"",
+                log=(),
+                participants={},
+                turn=0,
+                waiting={},
+                total=np.zeros_like(start),
+                weight=0,
+            )
+        )
+        for device, count in samples.items():
+            self.join(device, count)
+
+    # State
+
+    def state(self) -> ServerState:
+        """Everything that the server remembers, at any moment; do not change it."""
+        return self._state
+
+    def restore(self, state: ServerState) -> None:
+        """Go on from a saved state."""
+        self._state = state
+        self._digest = digest(state.estimate)
+        self._order = tuple(state.participants)
+        self._full: bytes | None = None
+
+    @property
+    def round(self) -> int:
+        """The round of the estimate; -1 before the first is opened."""
+        return self._state.round
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a round is open."""
+        return self._state.is_open
+
+    @property
+    def theta(self) -> Vector:
+        """The server's model."""
+        return self._state.theta
+
+    @property
+    def estimate(self) -> Vector:
+        """theta_hat, what every device in sync holds."""
+        return self._state.estimate
+
+    @property
+    def held(self) -> Held:
+        """What a device in sync holds."""
+        return Held(round=self.round, digest=self._digest)
+
+    # Members
+
+    def join(self, device: int, samples: int) -> None:
+        """Make a device a member, with its number of samples."""
+        if not isinstance(samples, int) or samples < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError("samples", of=f"device {device}", allowed="an int >= 1", got=samples)
+        self._state.samples[device] = samples
+
+    def leave(self, device: int) -> None:
+        """Forget a device; in an open round its accepted reply stays."""
+        self._member(device)
+        del self._state.samples[device]
+        self._state.held.pop(device, None)
+        self._state.accepted.pop(device, None)
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """All devices, sorted."""
+        return tuple(sorted(self._state.samples))
+
+    @property
+    def participants(self) -> tuple[int, ...]:
+        """The devices that train in the open round, in order."""
+        return self._order
+
+    @property
+    def listeners(self) -> tuple[int, ...]:
+        """The devices that hear the broadcast of the open round."""
+        return self.members if self.listen == "all" else self.participants
+
+    # The round
+
+    def open_round(self, participants: Iterable[int] | None = None) -> None:
+        """Line 2: broadcast Q(theta(t) - theta_hat(t-1)), encoded once; in round 0 nothing moves."""
+        state = self._state
+        if state.is_open:
+            allowed = "closed before the next is opened"
+            raise InputError(f"round {state.round}", of="Server", allowed=allowed, got="open")
+        chosen = sorted(state.samples if participants is None else set(participants))
+        for device in chosen:
+            self._member(device)
+        if state.round >= 0:
+            self._send_broadcast()
+        state.round += 1
+        state.is_open, self._full = True, None
+        state.participants = {device: state.samples[device] for device in chosen}
+        self._order = tuple(chosen)
+        state.turn, state.weight = 0, 0
+        state.total = np.zeros_like(state.theta)
+
+    def _send_broadcast(self) -> None:
+        """Encode the broadcast of the next round and move the estimate by it."""
+        state, link = self._state, self.scheme.downlink
+        number = state.round + 1
+        kind = frames.Kind.UPDATE if link.incremental else frames.Kind.MODEL
+        message = Message(
+            address=frames.Address(kind=kind, round=number, digest=self._digest),
+            rng=stream(self.seed, purpose="downlink", round=number),
+            tensors=self._tensors,
+            threads=self._threads,
+        )
+        self.ledger.eps[number] = eps(
+            state.theta - state.estimate if link.incremental else state.theta
+        )
+        frame, sent = link.send(state.theta, state.link, message)
+        estimate = sent.estimate if link.incremental else link.receive(frame, state.link)[0]
+        if link.incremental:
+            newest = Broadcast(round=number, digest=self._digest, frame=frame)
+            state.log = self._trim((*state.log, newest))
+        self._digest = digest(estimate)
+        state.broadcast = frame if link.incremental else frames.with_digest(frame, self._digest)
+        state.estimate, state.link = estimate, sent
+
+    def _trim(self, log: tuple[Broadcast, ...]) -> tuple[Broadcast, ...]:
+        """The newest broadcasts that fit the limit."""
+        size = 0
+        for kept, broadcast in enumerate(reversed(log)):
+            size += len(broadcast.frame)
+            if size > self._limit and kept > 0:
+                return log[len(log) - kept :]
+        return log
+
+    def frames_for(self, device: int, held: Held | None = None) -> Delivery:
+        """What the device needs to hold the estimate of this round.
+
+        held: what the device says that it holds; by default what it was handed last
+        """
+        self._member(device)
+        state = self._state
+        if state.round < 0:
+            raise InputError("round", of="Server", allowed="opened first", got="none")
+        known = state.held.get(device, NOTHING) if held is None else held
+        chosen, kind = self._choose(known)
+        for frame in chosen:
+            self._note("down", device, kind, frame)
+        state.held[device] = self.held
+        return Delivery(frames=chosen, accepted=state.accepted.get(device, -1))
+
+    def _choose(self, known: Held) -> tuple[tuple[bytes, ...], Kind]:
+        """The frames for a device that holds `known`, and what they are to it."""
+        state = self._state
+        if known == self.held:
+            return (), "update"
+        late: Kind = "initial" if known == NOTHING else "catch-up"
+        if not self.scheme.downlink.incremental and state.broadcast:
+            in_time = known != NOTHING and known.round == state.round - 1
+            return (state.broadcast,), "update" if in_time else late
+        chain = self._chain(known)
+        if not chain or sum(map(len, chain)) >= len(self._model()):
+            return (self._model(),), late
+        return chain, "update" if len(chain) == 1 else late
+
+    def _chain(self, known: Held) -> tuple[bytes, ...]:
+        """The updates from `known` to the estimate, or none if the log does not join them."""
+        missing = [broadcast for broadcast in self._state.log if broadcast.round > known.round]
+        joins = missing and missing[0].round == known.round + 1
+        if not joins or missing[0].digest != known.digest:
+            return ()
+        return tuple(broadcast.frame for broadcast in missing)
+
+    def _model(self) -> bytes:
+        """The frame of the exact estimate, encoded once a round."""
+        if self._full is None:
+            address = frames.Address(kind=frames.Kind.MODEL, round=self.round, digest=self._digest)
+            self._full = frames.pack_raw(self.estimate, address)
+        return self._full
+
+    def accept(self, device: int, reply: bytes) -> None:
+        """Lines 4 and 5: take a reply, or raise Refused with the reason and change nothing."""
+        state = self._state
+        if device not in state.samples:
+            raise Refused(device, "unknown", "the device is not a member")
+        if not state.is_open:
+            raise Refused(device, "late", f"round {state.round} is closed")
+        if state.accepted.get(device) == state.round:
+            raise Refused(device, "doubled", f"there is one of round {state.round}")
+        if device not in state.participants:
+            raise Refused(device, "uncalled", f"the device takes no part in round {state.round}")
+        addend = self._read_reply(device, reply)
+        self._note("up", device, "reply", reply)
+        state.accepted[device] = state.round
+        if self._order[state.turn] == device:
+            self._add(device, addend)
+            self._add_waiting()
+        else:
+            state.waiting[device] = bytes(reply)
+
+    def _read_reply(self, device: int, reply: bytes) -> Addend:
+        """The reply, decoded as far as to be found whole and for this round."""
+        entries = len(self.theta)
+        try:
+            addend = open_addend(reply, max_entries=entries, threads=self._threads)
+        except FrameError as error:
+            raise Refused(device, "damaged", str(error)) from error
+        header, address = addend.header, addend.header.address
+        if address.kind != frames.Kind.REPLY or header.entries != entries:
+            detail = f"a {address.kind.name.lower()} of {header.entries} entries"
+            raise Refused(device, "foreign", f"{detail}, not a reply of {entries}")
+        if address.round != self.round:
+            raise Refused(device, "late", f"it is for round {address.round}, not {self.round}")
+        if address.digest != self._digest:
+            raise Refused(device, "diverged", "it was trained from another estimate")
+        return addend
+
+    def _add(self, device: int, addend: Addend) -> None:
+        """Add a reply to the sum; it is its turn."""
+        state = self._state
+        addend.add_to(state.total, state.participants[device])
+        state.weight += state.participants[device]
+        state.turn += 1
+
+    def _add_waiting(self) -> None:
+        """Add all waiting replies whose turn has come."""
+        state, order = self._state, self._order
+        while state.turn < len(order) and order[state.turn] in state.waiting:
+            device = order[state.turn]
+            self._add(device, open_addend(state.waiting.pop(device), threads=self._threads))
+
+    def close_round(self) -> None:
+        """Line 6: theta(t+1) = theta_hat(t) + step(sum_m B_m / B reply_m)."""
+        state = self._state
+        if not state.is_open:
+            raise InputError(
+                "round", of="Server", allowed="open", got=f"round {state.round}, closed"
+            )
+        for device in sorted(state.waiting):
+            self._add(device, open_addend(state.waiting.pop(device), threads=self._threads))
+        update = state.total / np.float32(max(state.weight, 1))
+        step, state.moments = self.scheme.optimizer.step(update, state.moments)
+        base = state.estimate if self.scheme.server_model == "estimate" else state.theta
+        state.theta = base + step
+        state.is_open, state.participants, self._order = False, {}, ()
+
+    # Helpers
+
+    def _note(self, direction: Direction, device: int, kind: Kind, frame: bytes) -> None:
+        known = facts(frame)
+        self.ledger.add(
+            Entry(
+                round=self.round,
+                direction=direction,
+                device=device,
+                kind=kind,
+                nbytes=known.nbytes,
+                entries=known.entries,
+                paper_bits=known.paper_bits,
+                entropy_bits=known.entropy_bits,
+                frame=int.from_bytes(frame[-4:], "little"),
+            )
+        )
+
+    def _member(self, device: int) -> None:
+        if device not in self._state.samples:
+            allowed = "that of a member"
+            raise InputError("number", of="a device", allowed=allowed, got=device)
+
+
+def eps(x: Vector) -> float:
+    """(max|x| - min|x|)^2 / ||x||^2, the paper's measure of how skewed a broadcast is."""
+    size = np.abs(x)
+    energy = float(np.dot(x.astype(np.float64), x))
+    return float(size.max() - size.min()) ** 2 / energy if energy else 0.0

@@ -1,0 +1,45 @@
+"""What a frame costs, and what the paper would have counted for it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lossyfl.types import Ladder
+from lossyfl.wire import body, frame
+from lossyfl.wire.frame import Bytes, Opened
+from lossyfl.wire.model import entropy
+
+PAPER_FLOAT_BITS = 33
+"""What the paper charges for an exact entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Length, entries, R_Q (33 bits an entry for exact floats), and the symbols' entropy in bits.
+
+    The entropy is that of the counts which the frame carries, rounded to seven significant bits.
+    """
+
+    nbytes: int
+    entries: int
+    paper_bits: float
+    entropy_bits: float
+
+
+def facts(data: Bytes) -> Facts:
+    """The facts of a frame; its symbols are not decoded."""
+    opened = frame.open_frame(data, frame.HARD_LIMIT)
+    size = memoryview(data).nbytes
+    if not isinstance(opened, Opened):
+        entries = len(opened)
+        bits = float(PAPER_FLOAT_BITS * entries)
+        return Facts(nbytes=size, entries=entries, paper_bits=bits, entropy_bits=32.0 * entries)
+    header = opened.header
+    symbols = header.symbols * math.log2(header.alphabet)
+    if isinstance(opened.symbols, body.Coded):
+        weights = opened.symbols.weights.astype(np.int64)
+        symbols = entropy(weights) * header.symbols / int(weights.sum())
+    levels = opened.table.levels if isinstance(opened.table, Ladder) else 0
+    paper = 64 * opened.table.blocks + header.entries * (1 + math.log2(levels + 1))
+    return Facts(nbytes=size, entries=header.entries, paper_bits=paper, entropy_bits=symbols)

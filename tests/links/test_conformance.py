@@ -1,0 +1,69 @@
+"""What every link must do, in both directions."""
+
+import numpy as np
+import pytest
+from tests.helpers import laplace
+
+from lossyfl import Address, Kind, Rotated, Stochastic, stream
+from lossyfl.links import (
+    Direct,
+    ErrorFeedback,
+    Link,
+    LinkState,
+    Lossless,
+    Message,
+    Schedule,
+    Tracked,
+)
+
+PLAIN = Schedule.constant(Stochastic(levels=3))
+LINKS: dict[str, Link] = {
+    "lossless": Lossless(),
+    "direct": Direct(quantizer=PLAIN),
+    "rotated": Direct(quantizer=Schedule.constant(Rotated(inner=Stochastic(levels=20)))),
+    "error feedback": ErrorFeedback(quantizer=PLAIN),
+    "tracked": Tracked(quantizer=PLAIN),
+    "compensated": Tracked(quantizer=PLAIN, compensate=True),
+}
+pytestmark = pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
+
+
+def message(t: int) -> Message:
+    return Message(address=Address(kind=Kind.UPDATE, round=t), rng=stream(1, round=t))
+
+
+def arrays(state: LinkState) -> bytes:
+    return state.estimate.tobytes() + b"|" + state.memory.tobytes()
+
+
+def test_both_ends_agree_after_every_frame(link: Link) -> None:
+    start = laplace(500)
+    sender = receiver = link.init(start)
+    for t in range(20):
+        frame, sender = link.send(laplace(500, seed=t), sender, message(t))
+        heard, receiver = link.receive(frame, receiver)
+        assert np.isfinite(heard).all()
+        assert receiver.estimate.tobytes() == sender.estimate.tobytes()
+
+
+def test_state_goes_in_and_comes_out_unchanged(link: Link) -> None:
+    state = link.init(laplace(500))
+    before = arrays(state)
+    frame, after = link.send(laplace(500, seed=2), state, message(0))
+    again, same = link.send(laplace(500, seed=2), state, message(0))
+    assert arrays(state) == before
+    assert (frame, arrays(after)) == (again, arrays(same))
+
+
+def test_address_is_the_frames(link: Link) -> None:
+    from lossyfl.wire.frame import read_header
+
+    frame, _ = link.send(laplace(500), link.init(laplace(500)), message(9))
+    assert read_header(frame).address == message(9).address
+
+
+def test_zero_vector_goes_through(link: Link) -> None:
+    zero = np.zeros(64, np.float32)
+    frame, _ = link.send(zero, link.init(zero), message(0))
+    heard, _ = link.receive(frame, link.init(zero))
+    assert not heard.any()

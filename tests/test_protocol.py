@@ -1,0 +1,241 @@
+"""Devices that join, leave, sleep, crash, lose replies and get damaged frames, in any order.
+
+After every step each device in sync holds the server's estimate to the bit, no damaged frame has been
+applied, weights are right, and the ledger equals the bytes that were handed over. `make test` runs a
+bounded profile, `make test-deep` a thousand runs of up to 200 steps.
+"""
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.helpers import laplace
+
+from lossyfl import Delivery, Device, DeviceState, FrameError, OutOfSync, Refused, Server, scheme
+from lossyfl.types import Vector
+
+D = 60
+SPECS = (
+    "lossless", "lb", "lfl", "lgm", "ltgm:q1=5", "lfl:server_model=preserved,q1=5@0/2@3",
+    "lfl:scale=16", "lfl:compensate_server=true,server_optimizer=momentum",
+)  # fmt: skip
+
+which = st.integers(0, 5)
+places = st.integers(0, 10**6)
+
+
+@dataclass
+class Bytes:
+    """What was handed over, counted by hand."""
+
+    down: int = 0
+    up: int = 0
+    weights: dict[int, int] = field(default_factory=dict[int, int])
+
+
+def copied(state: DeviceState) -> DeviceState:
+    """A crash-safe copy: what a store would have on disk."""
+    return DeviceState(
+        round=state.round,
+        estimate=state.estimate,
+        downlink=state.downlink,
+        uplink=state.uplink,
+        replied=state.replied,
+        reply=state.reply,
+    )
+
+
+class Protocol(RuleBasedStateMachine):
+    """Any order of events."""
+
+    @initialize(spec=st.sampled_from(SPECS), listen=st.sampled_from(["all", "participants"]), log=st.sampled_from([0, 300, 10**6]))  # fmt: skip
+    def start(self, spec: str, listen: Any, log: int) -> None:  # noqa: ANN401
+        self.scheme = scheme(spec)
+        self.server = Server(
+            laplace(D), self.scheme, samples={0: 3, 1: 5}, seed=1, listen=listen, log_bytes=log
+        )
+        self.devices = {m: Device(m, self.scheme, seed=1) for m in (0, 1)}
+        self.saved: dict[int, DeviceState] = {}
+        self.stale: list[tuple[int, bytes]] = []
+        self.counted = Bytes()
+
+    def device(self, m: int) -> Device:
+        return self.devices[sorted(self.devices)[m % len(self.devices)]]
+
+    def deliver(self, device: Device) -> Delivery:
+        delivery = self.server.frames_for(device.number, device.held)
+        self.counted.down += delivery.nbytes
+        return delivery
+
+    @rule(m=which, samples=st.integers(1, 9))
+    def join(self, m: int, samples: int) -> None:
+        if m not in self.devices:
+            self.server.join(m, samples)
+            self.devices[m] = Device(m, self.scheme, seed=1)
+
+    @precondition(lambda self: len(self.devices) > 1)
+    @rule(m=which)
+    def leave(self, m: int) -> None:
+        number = self.device(m).number
+        self.server.leave(number)
+        del self.devices[number]
+        self.saved.pop(number, None)
+
+    @precondition(lambda self: not self.server.is_open)
+    @rule(chosen=st.sets(which))
+    def open(self, chosen: set[int]) -> None:
+        self.server.open_round([m for m in chosen if m in self.devices] or None)
+        self.counted.weights = {}
+
+    @precondition(lambda self: self.server.is_open)
+    @rule(m=which)
+    def hear(self, m: int) -> None:
+        device = self.device(m)
+        device.receive(self.deliver(device))
+        assert device.held == self.server.held
+
+    @precondition(lambda self: self.server.is_open)
+    @rule(m=which, place=places, change=st.integers(1, 255))
+    def hear_damaged(self, m: int, place: int, change: int) -> None:
+        device = self.device(m)
+        delivery = self.deliver(device)
+        before = device.held
+        for i, frame in enumerate(delivery.frames):
+            broken = bytearray(frame)
+            broken[place % len(frame)] ^= change
+            try:
+                device.receive(Delivery(frames=(bytes(broken),), accepted=-1))
+            except (FrameError, OutOfSync):
+                assert device.held == before
+            else:
+                raise AssertionError(f"damaged frame {i} was applied")
+
+    @precondition(lambda self: self.server.is_open)
+    @rule(m=which)
+    def hear_twice(self, m: int) -> None:
+        device = self.device(m)
+        delivery = self.deliver(device)
+        device.receive(delivery)
+        held = device.held
+        try:
+            device.receive(delivery)
+        except OutOfSync:
+            assert device.held == held
+        assert device.held == held
+
+    @precondition(lambda self: self.server.is_open)
+    @rule(m=which, lost=st.booleans(), twice=st.booleans())
+    def train(self, m: int, lost: bool, twice: bool) -> None:
+        device, state = self.device(m), None
+        state = device.state()
+        if state.round < 0 or state.replied == state.round:
+            return
+        theta = device.estimate + np.float32(0.1) * laplace(
+            D, seed=state.round * 10 + device.number
+        )
+        in_sync = device.held == self.server.held
+        reply = device.reply(theta)
+        self.stale.append((device.number, reply))
+        if lost:
+            return
+        called = device.number in self.server.participants
+        answered = self.server.state().accepted.get(device.number) == self.server.round
+        try:
+            self.server.accept(device.number, reply)
+        except Refused as error:
+            assert not (in_sync and called) or answered, error
+            return
+        assert in_sync and called and not answered
+        self.counted.up += len(reply)
+        self.counted.weights[device.number] = self.server.state().participants[device.number]
+        if twice:
+            self.refused(device.number, reply)
+
+    @precondition(lambda self: self.stale)
+    @rule(place=places, other=which)
+    def replay(self, place: int, other: int) -> None:
+        """An old reply, from its own device or in the name of another."""
+        number, reply = self.stale[place % len(self.stale)]
+        fresh = (
+            self.server.is_open and self.server.state().accepted.get(number) != self.server.round
+        )
+        if not fresh:
+            self.refused(number, reply)
+        if other not in self.devices:
+            self.refused(other, reply)
+
+    @rule(m=which, junk=st.binary(max_size=80))
+    def garbage(self, m: int, junk: bytes) -> None:
+        self.refused(self.device(m).number, junk)
+
+    def refused(self, number: int, reply: bytes) -> None:
+        state = self.server.state()
+        before = (state.total.tobytes(), state.weight, dict(state.waiting))
+        try:
+            self.server.accept(number, reply)
+        except Refused:
+            assert before == (state.total.tobytes(), state.weight, dict(state.waiting))
+        else:
+            raise AssertionError("a reply that should be refused was accepted")
+
+    @rule(m=which)
+    def save(self, m: int) -> None:
+        device = self.device(m)
+        self.saved[device.number] = copied(device.state())
+
+    @rule(m=which)
+    def crash(self, m: int) -> None:
+        """The device goes on from what it saved last, or from nothing."""
+        device = self.device(m)
+        device.restore(copied(self.saved.get(device.number, DeviceState())))
+
+    @precondition(lambda self: self.server.is_open)
+    @rule()
+    def close(self) -> None:
+        assert self.server.state().weight + self.waiting_weight() == sum(
+            self.counted.weights.values()
+        )
+        self.server.close_round()
+        assert self.server.state().weight == sum(self.counted.weights.values())
+
+    def waiting_weight(self) -> int:
+        state = self.server.state()
+        return sum(state.participants[m] for m in state.waiting)
+
+    @invariant()
+    def devices_in_sync_hold_the_estimate(self) -> None:
+        if not hasattr(self, "server"):
+            return
+        for device in self.devices.values():
+            if device.held == self.server.held:
+                assert device.estimate.tobytes() == self.server.estimate.tobytes()
+
+    @invariant()
+    def ledger_equals_the_bytes(self) -> None:
+        if not hasattr(self, "server"):
+            return
+        ledger = self.server.ledger
+        assert ledger.total("down", view="unicast").nbytes == self.counted.down
+        assert ledger.total("up", view="unicast").nbytes == self.counted.up
+        assert ledger.total("down").nbytes <= self.counted.down
+
+    @invariant()
+    def everything_is_finite(self) -> None:
+        if hasattr(self, "server"):
+            vectors: list[Vector] = [self.server.theta, self.server.estimate]
+            assert all(np.isfinite(x).all() for x in vectors)
+
+
+DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+TestProtocol = Protocol.TestCase
+TestProtocol.settings = settings(
+    max_examples=1000 if DEEP else 40,
+    stateful_step_count=200 if DEEP else 50,
+    deadline=None,
+    derandomize=not DEEP,
+    suppress_health_check=list(HealthCheck),
+)

@@ -1,0 +1,340 @@
+"""Membership, missed rounds, refusals, order of arrival, and state."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers import forge, laplace
+
+from lossyfl import (
+    Delivery,
+    Device,
+    Held,
+    InputError,
+    OutOfSync,
+    Refused,
+    Server,
+    run_round,
+    scheme,
+)
+from lossyfl.device import DeviceState
+from lossyfl.files import snapshot
+from lossyfl.server import Listen, ServerState
+from lossyfl.types import Vector
+from lossyfl.wire.frame import pack_raw
+
+D = 2000
+SPECS = ["lossless", "lb", "lfl", "lgm", "ltgm", "lfl:server_optimizer=adam,server_model=preserved"]
+
+
+def local(m: int, theta_hat: Vector) -> Vector:
+    return theta_hat + np.float32(0.1) * (laplace(D, seed=50 + m) - theta_hat)
+
+
+def setup(
+    spec: str = "lfl", devices: int = 4, listen: Listen = "all", log_bytes: int | None = None
+) -> tuple[Server, dict[int, Device]]:
+    chosen = scheme(spec)
+    samples = {m: 10 * (m + 1) for m in range(devices)}
+    server = Server(laplace(D), chosen, samples=samples, seed=3, listen=listen, log_bytes=log_bytes)
+    return server, {m: Device(m, chosen, seed=3) for m in range(devices)}
+
+
+def hear(server: Server, device: Device) -> Delivery:
+    delivery = server.frames_for(device.number, device.held)
+    device.receive(delivery)
+    assert device.held == server.held
+    assert device.estimate.tobytes() == server.estimate.tobytes()
+    return delivery
+
+
+class TestCatchUp:
+    def test_broadcast_is_encoded_once(self) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        server.open_round()
+        handed = [server.frames_for(m, devices[m].held).frames for m in devices]
+        assert len({id(frame) for frames in handed for frame in frames}) == 1
+
+    @pytest.mark.parametrize("missed", [1, 2, 5, 9])
+    def test_a_sleeper_gets_the_missing_frames_in_order(self, missed: int) -> None:
+        server, devices = setup(log_bytes=10**6, listen="participants")
+        run_round(server, devices, local)
+        for _ in range(missed):
+            run_round(server, devices, local, participants=[0, 1])
+        server.open_round([3])
+        delivery = hear(server, devices[3])
+        assert len(delivery.frames) == missed + 1
+        kinds = [e.kind for e in server.ledger.entries if e.device == 3 and e.direction == "down"]
+        assert kinds == ["initial"] + ["catch-up"] * (missed + 1)
+
+    def test_the_full_model_where_that_is_shorter(self) -> None:
+        server, devices = setup("lfl:q1=1000,q2=1000", log_bytes=10**7, listen="participants")
+        run_round(server, devices, local)
+        for _ in range(6):
+            run_round(server, devices, local, participants=[0])
+        server.open_round([3])
+        delivery = hear(server, devices[3])
+        assert len(delivery.frames) == 1
+        assert delivery.nbytes == 4 * D + 36
+
+    def test_the_full_model_when_the_log_does_not_reach_back(self) -> None:
+        server, devices = setup(log_bytes=800, listen="participants")
+        run_round(server, devices, local)
+        for _ in range(8):
+            run_round(server, devices, local, participants=[0])
+        assert 0 < sum(len(b.frame) for b in server.state().log) <= 800
+        server.open_round([3])
+        assert hear(server, devices[3]).nbytes == 4 * D + 36
+
+    @pytest.mark.parametrize("spec", SPECS)
+    def test_new_reset_and_diverged_devices_come_into_sync(self, spec: str) -> None:
+        server, devices = setup(spec)
+        for _ in range(3):
+            run_round(server, devices, local)
+        server.join(9, 50)
+        server.open_round()
+        hear(server, Device(9, server.scheme, seed=3))
+        hear(server, Device(1, server.scheme, seed=3))  # has lost everything
+        devices[2].state().estimate = devices[2].estimate + np.float32(1e-3)
+        devices[2].restore(devices[2].state())
+        hear(server, devices[2])
+
+    def test_a_device_that_is_in_sync_gets_nothing(self) -> None:
+        server, devices = setup()
+        server.open_round()
+        hear(server, devices[0])
+        assert server.frames_for(0, devices[0].held).frames == ()
+
+    def test_without_a_word_from_the_device_the_server_goes_by_what_it_sent(self) -> None:
+        server, devices = setup()
+        server.open_round()
+        devices[0].receive(server.frames_for(0))
+        assert server.frames_for(0).frames == ()
+
+    def test_an_update_for_another_estimate_is_not_applied(self) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        run_round(server, devices, local)
+        server.open_round()
+        wrong = Device(0, server.scheme)
+        with pytest.raises(OutOfSync, match=r"device 0 holds Held\(round=-1.*, the frame needs"):
+            wrong.receive(server.frames_for(0, devices[0].held))
+        assert wrong.held.round == -1
+
+    def test_unknown_devices_are_not_served(self) -> None:
+        server, _ = setup()
+        with pytest.raises(InputError, match="opened first"):
+            server.frames_for(0)
+        server.open_round()
+        with pytest.raises(InputError, match="number of a device must be that of a member, got 77"):
+            server.frames_for(77)
+
+
+class TestRefusals:
+    """Each names its reason, and leaves the server as it was."""
+
+    def refuse(self, server: Server, device: int, reply: bytes, reason: str) -> None:
+        state = server.state()
+        before = (state.total.tobytes(), state.weight, dict(state.accepted), dict(state.waiting))
+        entries = len(server.ledger.entries)
+        with pytest.raises(Refused) as error:
+            server.accept(device, reply)
+        assert error.value.reason == reason
+        after = (state.total.tobytes(), state.weight, dict(state.accepted), dict(state.waiting))
+        assert (before, entries) == (after, len(server.ledger.entries))
+
+    def test_every_reason(self) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        server.open_round([0, 1, 2])
+        for m in range(3):
+            hear(server, devices[m])
+        reply = devices[0].reply(local(0, devices[0].estimate))
+        self.refuse(server, 77, reply, "unknown")
+        self.refuse(server, 3, reply, "uncalled")
+        self.refuse(server, 1, reply[:-1], "damaged")
+        self.refuse(server, 1, b"", "damaged")
+        self.refuse(server, 1, b"garbage" * 30, "damaged")
+        self.refuse(server, 1, forge(reply, 8, (1 << 60).to_bytes(8, "little")), "damaged")
+        self.refuse(server, 1, forge(reply, 32, np.float32(np.nan).tobytes()), "damaged")
+        self.refuse(server, 1, forge(reply, len(reply) - 30, b"\xff\xff\xff"), "damaged")
+        self.refuse(server, 1, forge(reply, 4, b"\x02"), "foreign")
+        address = reply_address(server)
+        self.refuse(server, 1, pack_raw(laplace(D - 1), address), "foreign")
+        self.refuse(server, 1, forge(reply, 16, b"\x00\x00\x00\x00"), "late")
+        self.refuse(server, 1, forge(reply, 24, b"\x00" * 8), "diverged")
+        server.accept(0, reply)
+        self.refuse(server, 0, reply, "doubled")
+        server.close_round()
+        self.refuse(server, 1, reply, "late")
+
+
+def reply_address(server: Server) -> object:
+    from lossyfl import Address, Kind
+
+    return Address(kind=Kind.REPLY, round=server.round, digest=server.held.digest)
+
+
+class TestSum:
+    @pytest.mark.parametrize("spec", ["lfl", "lossless", "lfl:scale=100", "ltgm"])
+    def test_any_order_of_arrival_gives_the_same_bits(self, spec: str) -> None:
+        models: set[bytes] = set()
+        for order in itertools.permutations(range(4)):
+            server, devices = setup(spec)
+            server.open_round()
+            for m in range(4):
+                hear(server, devices[m])
+            for m in order:
+                server.accept(m, devices[m].reply(local(m, devices[m].estimate)))
+            server.close_round()
+            models.add(server.theta.tobytes())
+        assert len(models) == 1
+
+    def test_weights_are_over_those_that_answered(self) -> None:
+        server, devices = setup("lossless")
+        server.open_round()
+        for m in range(4):
+            hear(server, devices[m])
+        updates = {m: local(m, devices[m].estimate) - devices[m].estimate for m in (3, 1)}
+        for m in updates:
+            server.accept(m, devices[m].reply(local(m, devices[m].estimate)))
+        server.close_round()
+        expected = (20 * updates[1].astype(float) + 40 * updates[3].astype(float)) / 60
+        assert np.allclose(server.theta - server.estimate, expected, atol=1e-6)
+
+    def test_a_round_without_replies_changes_nothing(self) -> None:
+        server, _ = setup("lfl")
+        server.open_round()
+        server.close_round()
+        assert server.theta.tobytes() == laplace(D).tobytes()
+
+    def test_a_reply_stays_when_its_device_leaves(self) -> None:
+        server, devices = setup("lossless")
+        server.open_round()
+        for m in (0, 3):
+            hear(server, devices[m])
+        server.accept(3, devices[3].reply(local(3, devices[3].estimate)))
+        server.leave(3)
+        server.close_round()
+        assert not np.array_equal(server.theta, server.estimate)
+
+
+class TestLostReply:
+    @pytest.mark.parametrize("spec", ["lfl", "lb", "lgm"])
+    def test_the_device_does_not_forget_an_update_that_never_arrived(self, spec: str) -> None:
+        """delta after the loss = what was to be sent, so the next reply carries both updates."""
+        server, devices = setup(spec)
+        run_round(server, devices, local)
+        server.open_round()
+        device = devices[0]
+        hear(server, device)
+        wanted = local(0, device.estimate) - device.estimate + device.memory
+        device.reply(local(0, device.estimate))  # lost on the way
+        server.close_round()
+        server.open_round()
+        hear(server, device)
+        assert np.allclose(device.memory, wanted, atol=1e-6)
+
+    def test_a_reply_that_arrived_is_not_sent_again(self) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        memory = devices[0].memory.copy()
+        server.open_round()
+        hear(server, devices[0])
+        assert np.array_equal(devices[0].memory, memory)
+
+    def test_one_reply_a_round(self) -> None:
+        server, devices = setup()
+        with pytest.raises(InputError, match="no model yet"):
+            devices[0].reply(laplace(D))
+        server.open_round()
+        hear(server, devices[0])
+        devices[0].reply(laplace(D))
+        with pytest.raises(InputError, match="a reply in round 0 already"):
+            devices[0].reply(laplace(D))
+
+    @pytest.mark.parametrize("theta", [laplace(D - 1), np.full(D, np.nan, np.float32)])
+    def test_wrong_models_change_nothing(self, theta: Vector) -> None:
+        server, devices = setup()
+        server.open_round()
+        hear(server, devices[0])
+        with pytest.raises(InputError, match="device 0"):
+            devices[0].reply(theta)
+        devices[0].reply(laplace(D))
+
+
+class TestMisuse:
+    def test_rounds_open_and_close_in_turn(self) -> None:
+        server, _ = setup()
+        with pytest.raises(InputError, match="round of Server must be open"):
+            server.close_round()
+        server.open_round()
+        with pytest.raises(InputError, match="closed before the next is opened"):
+            server.open_round()
+
+    @pytest.mark.parametrize("samples", [0, -1, 1.5])
+    def test_samples(self, samples: int) -> None:
+        with pytest.raises(InputError, match="samples of device 5 must be an int >= 1"):
+            Server(laplace(5), scheme("lfl"), samples={5: samples})
+
+    def test_listen(self) -> None:
+        with pytest.raises(InputError, match="listen of Server"):
+            Server(laplace(5), scheme("lfl"), samples={}, listen="some")  # type: ignore[arg-type]
+
+    def test_participants_are_members(self) -> None:
+        server, _ = setup()
+        with pytest.raises(InputError, match="that of a member, got 8"):
+            server.open_round([0, 8])
+        assert not server.is_open
+
+    def test_theta_is_finite(self) -> None:
+        with pytest.raises(InputError, match="theta of Server must be finite"):
+            Server(np.full(3, np.inf, np.float32), scheme("lfl"), samples={})
+
+
+class TestState:
+    @pytest.mark.parametrize("spec", SPECS)
+    def test_saved_and_restored_anywhere_gives_the_same_bits(
+        self, spec: str, tmp_path: Path
+    ) -> None:
+        def play(*, stops: bool) -> tuple[bytes, ...]:
+            server, devices = setup(spec, listen="participants")
+
+            def rest() -> None:
+                nonlocal server, devices
+                if not stops:
+                    return
+                snapshot.save(tmp_path / "server", server.state())
+                server, fresh = setup(spec, listen="participants")
+                server.restore(snapshot.load(tmp_path / "server", ServerState))
+                for m, device in devices.items():
+                    snapshot.save(tmp_path / "device", device.state())
+                    fresh[m].restore(snapshot.load(tmp_path / "device", DeviceState))
+                devices = fresh
+
+            for t in range(6):
+                server.open_round([m for m in range(4) if (m + t) % 3])
+                rest()
+                for m in reversed(server.participants):
+                    devices[m].receive(server.frames_for(m, devices[m].held))
+                    rest()
+                    server.accept(m, devices[m].reply(local(m, devices[m].estimate)))
+                    rest()
+                server.close_round()
+                rest()
+            return server.theta.tobytes(), *(d.memory.tobytes() for d in devices.values())
+
+        assert play(stops=True) == play(stops=False)
+
+    def test_other_files_are_refused(self, tmp_path: Path) -> None:
+        snapshot.save(tmp_path / "d", DeviceState())
+        with pytest.raises(InputError, match="lossyfl-snapshot-1 of ServerState"):
+            snapshot.load(tmp_path / "d", ServerState)
+        with pytest.raises(InputError, match="one that exists"):
+            snapshot.load(tmp_path / "no", ServerState)
+
+
+def test_held_says_itself() -> None:
+    assert Held(round=3, digest=4) == Held(digest=4, round=3)
