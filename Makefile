@@ -28,10 +28,10 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 test: lint  ## Lint, types, import contract and all tests
-	$(BIN)/pytest -m "not deep"
+	$(BIN)/pytest
 
-test-deep: $(STAMP)  ## The slow suites
-	$(BIN)/pytest -m deep
+test-deep: $(STAMP)  ## The same tests with thousands of examples, and the protocol's 1,000 long runs
+	HYPOTHESIS_PROFILE=deep $(BIN)/pytest
 
 fuzz: $(STAMP)  ## Decode a million mutated frames
 	$(BIN)/python tests/fuzz/fuzz_decode.py --frames 1000000
@@ -39,8 +39,9 @@ fuzz: $(STAMP)  ## Decode a million mutated frames
 golden: $(STAMP)  ## Write the golden frames anew: only for a new frame version
 	$(BIN)/python tests/golden/write.py
 
-bench: $(STAMP)  ## Speed and size of the codec against its peers, in one run
+bench: $(STAMP)  ## Speed and size of the codec and the server against their peers, in one run
 	$(BIN)/lossyfl bench codec
+	$(BIN)/lossyfl bench server
 
 clean:  ## Remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

@@ -29,7 +29,8 @@ SPECS = ["lossless", "lb", "lfl", "lgm", "ltgm", "lfl:server_optimizer=adam,serv
 
 
 def local(m: int, theta_hat: Vector) -> Vector:
-    return theta_hat + np.float32(0.1) * (laplace(D, seed=50 + m) - theta_hat)
+    step: Vector = (laplace(D, seed=50 + m) - theta_hat) / np.float32(10)
+    return theta_hat + step
 
 
 def setup(
@@ -171,9 +172,7 @@ class TestRefusals:
         self.refuse(server, 1, reply, "late")
 
 
-def reply_address(server: Server) -> object:
-    from lossyfl import Address, Kind
-
+def reply_address(server: Server) -> Address:
     return Address(kind=Kind.REPLY, round=server.round, digest=server.held.digest)
 
 

@@ -142,6 +142,19 @@ def bench_codec(
     run(json_file, markdown_file, quick=quick)
 
 
+@bench.command("server")
+def bench_server(
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller rounds.")] = False,
+) -> None:
+    """Replies aggregated, memory of a round, and the rotation."""
+    from lossyfl.bench.server import run
+
+    run(json_file, quick=quick)
+
+
 @app.command()
 def demo(as_json: Json = False) -> None:
     """Encode and decode a real model update and print the table of sizes."""

@@ -100,7 +100,9 @@ def _two_stages(z: Vector, stride: int) -> None:
 
 @kernel
 def _stages(z: Vector, scale: np.float32) -> None:
-    """All stages, the shortest first, and the scale."""
+    """The scale, which keeps large entries from overflowing, and all stages, the shortest first."""
+    for i in range(len(z)):
+        z[i] *= scale
     for start in range(0, len(z), PIECE):
         piece = z[start : start + PIECE]
         stride = 1
@@ -115,5 +117,3 @@ def _stages(z: Vector, scale: np.float32) -> None:
         stride *= 4
     if stride < len(z):
         _stage(z, stride)
-    for i in range(len(z)):
-        z[i] *= scale

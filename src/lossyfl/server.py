@@ -32,7 +32,7 @@ from lossyfl.types import Vector
 from lossyfl.vectors import as_vector
 from lossyfl.wire import frame as frames
 from lossyfl.wire.adding import Addend, open_addend
-from lossyfl.wire.facts import facts
+from lossyfl.wire.facts import Facts, facts
 
 Listen = Literal["all", "participants"]
 
@@ -169,6 +169,7 @@ class Server:
         self._digest = digest(state.estimate)
         self._order = tuple(state.participants)
         self._full: bytes | None = None
+        self._known: dict[bytes, Facts] = {}
 
     @property
     def round(self) -> int:
@@ -239,7 +240,7 @@ class Server:
         if state.round >= 0:
             self._send_broadcast()
         state.round += 1
-        state.is_open, self._full = True, None
+        state.is_open, self._full, self._known = True, None, {}
         state.participants = {device: state.samples[device] for device in chosen}
         self._order = tuple(chosen)
         state.turn, state.weight = 0, 0
@@ -289,7 +290,7 @@ class Server:
         known = state.held.get(device, NOTHING) if held is None else held
         chosen, kind = self._choose(known)
         for frame in chosen:
-            self._note("down", device, kind, frame)
+            self._note("down", device, kind, frame, self._facts(frame))
         state.held[device] = self.held
         return Delivery(frames=chosen, accepted=state.accepted.get(device, -1))
 
@@ -334,7 +335,7 @@ class Server:
         if device not in state.participants:
             raise Refused(device, "uncalled", f"the device takes no part in round {state.round}")
         addend = self._read_reply(device, reply)
-        self._note("up", device, "reply", reply)
+        self._note("up", device, "reply", reply, addend.facts)
         state.accepted[device] = state.round
         if self._order[state.turn] == device:
             self._add(device, addend)
@@ -390,8 +391,15 @@ class Server:
 
     # Helpers
 
-    def _note(self, direction: Direction, device: int, kind: Kind, frame: bytes) -> None:
-        known = facts(frame)
+    def _facts(self, frame: bytes) -> Facts:
+        """The facts of a frame that many devices get, read once a round."""
+        if frame not in self._known:
+            self._known[frame] = facts(frame)
+        return self._known[frame]
+
+    def _note(
+        self, direction: Direction, device: int, kind: Kind, frame: bytes, known: Facts
+    ) -> None:
         self.ledger.add(
             Entry(
                 round=self.round,

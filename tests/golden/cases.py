@@ -4,7 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl import Address, Codebook, Kind, Quantized, Quantizer, Stochastic, Stream, stream
+from lossyfl import (
+    Address,
+    Codebook,
+    Kind,
+    Quantized,
+    Quantizer,
+    Rotated,
+    Stochastic,
+    Stream,
+    stream,
+)
 from lossyfl.types import Bounds, Scale, Vector
 
 
@@ -71,6 +81,7 @@ CASES = (
         quantizer=Stochastic(levels=3, scale="tensor"),
         tensors=(100, 1, 2399, 500),
     ),
+    Case(name="rotated", entries=1500, quantizer=Rotated(inner=Stochastic(levels=50))),
     Case(name="codebook", entries=999, quantizer=Sign(scale=333)),
     Case(
         name="address",

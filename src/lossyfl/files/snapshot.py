@@ -1,7 +1,7 @@
 """Saved state: dataclasses of arrays, bytes and numbers as one safetensors file, to the bit.
 
-Arrays and bytes become tensors, named by their path (`link.memory`, `log.3.frame`); everything else becomes JSON
-in the metadata. Types of fields say what is read back, so no code is ever loaded from a file.
+Arrays and bytes become tensors, named by their path (`link.memory`, `log.3.frame`); everything else
+becomes JSON in the metadata. The types of fields say what is read back, so a file never loads code.
 """
 
 import dataclasses
@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lossyfl.errors import InputError
 from lossyfl.files import safetensors
 from lossyfl.files.safetensors import File, Tensor
+
+if typing.TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FORMAT = "lossyfl-snapshot-1"
 T = TypeVar("T")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lossyfl.jit import kernel
 from lossyfl.types import Symbols, Vector
 from lossyfl.wire import body, frame
+from lossyfl.wire.facts import Facts, facts_of
 from lossyfl.wire.frame import MAX_ENTRIES, Bytes, Header, Opened
 from lossyfl.wire.letters import digit_table, scatter_add
 
@@ -22,11 +23,13 @@ class Addend:
     """A frame that has been decoded as far as to be found whole.
 
     header: of the frame
+    facts:  what it costs
     terms:  its letters, or its vector if it has no letters or several tables
     values: what each letter stands for, a row each; None with a vector
     """
 
     header: Header
+    facts: Facts
     terms: Symbols | Vector
     values: NDArray[np.float32] | None
 
@@ -42,14 +45,16 @@ class Addend:
 def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Addend:
     """Decode a frame's letters; raises FrameError, and touches no sum."""
     header = frame.read_header(data, max_entries)
-    opened = frame.open_frame(data, max_entries)
+    opened = frame.open_body(data, header)
+    known = facts_of(opened, memoryview(data).nbytes)
     if not isinstance(opened, Opened):
-        return Addend(header=header, terms=opened, values=None)
+        return Addend(header=header, facts=known, terms=opened, values=None)
     coded = opened.symbols
     if opened.table.blocks > 1 or header.rotated or not isinstance(coded, body.Coded):
-        return Addend(header=header, terms=frame.reconstruct(opened, threads), values=None)
+        vector = frame.reconstruct(opened, threads)
+        return Addend(header=header, facts=known, terms=vector, values=None)
     values = opened.table.rows(0, 1)[0][digit_table(header.alphabet, coded.group)]
-    return Addend(header=header, terms=coded.letters(threads), values=values)
+    return Addend(header=header, facts=known, terms=coded.letters(threads), values=values)
 
 
 @kernel

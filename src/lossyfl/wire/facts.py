@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl.types import Ladder
+from lossyfl.types import Ladder, Vector
 from lossyfl.wire import body, frame
 from lossyfl.wire.frame import Bytes, Opened
 from lossyfl.wire.model import entropy
@@ -29,12 +29,15 @@ class Facts:
 
 def facts(data: Bytes) -> Facts:
     """The facts of a frame; its symbols are not decoded."""
-    opened = frame.open_frame(data, frame.HARD_LIMIT)
-    size = memoryview(data).nbytes
+    return facts_of(frame.open_frame(data, frame.HARD_LIMIT), memoryview(data).nbytes)
+
+
+def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:
+    """The facts of an opened frame of so many bytes."""
     if not isinstance(opened, Opened):
         entries = len(opened)
         bits = float(PAPER_FLOAT_BITS * entries)
-        return Facts(nbytes=size, entries=entries, paper_bits=bits, entropy_bits=32.0 * entries)
+        return Facts(nbytes=nbytes, entries=entries, paper_bits=bits, entropy_bits=32.0 * entries)
     header = opened.header
     symbols = header.symbols * math.log2(header.alphabet)
     if isinstance(opened.symbols, body.Coded):
@@ -42,4 +45,4 @@ def facts(data: Bytes) -> Facts:
         symbols = entropy(weights) * header.symbols / int(weights.sum())
     levels = opened.table.levels if isinstance(opened.table, Ladder) else 0
     paper = 64 * opened.table.blocks + header.entries * (1 + math.log2(levels + 1))
-    return Facts(nbytes=size, entries=header.entries, paper_bits=paper, entropy_bits=symbols)
+    return Facts(nbytes=nbytes, entries=header.entries, paper_bits=paper, entropy_bits=symbols)

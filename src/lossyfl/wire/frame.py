@@ -247,7 +247,11 @@ class Opened:
 
 def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
     """The parts of a frame; a raw frame is its vector."""
-    header = read_header(frame, max_entries)
+    return open_body(frame, read_header(frame, max_entries))
+
+
+def open_body(frame: Bytes, header: Header) -> Opened | Vector:
+    """The parts of a frame whose header has been read."""
     data = memoryview(frame).cast("B")[: -CHECKSUM.size]
     at = HEADER.size
     if header.coding is Coding.RAW:

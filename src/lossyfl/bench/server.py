@@ -1,0 +1,252 @@
+"""`lossyfl bench server`: replies decoded and aggregated, memory, and the rotation.
+
+replies   `Server.accept` of real reply frames, against memcpy of the same floats and against
+decoding to a vector and adding it in NumPy
+memory    the peak of a whole round, replies in order and in the reverse order
+rotation  the fast transform against SciPy's matrix and a plain NumPy one
+"""
+
+import importlib
+import json
+import tracemalloc
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+
+from lossyfl.bench import machine
+from lossyfl.bench.tables import Sheet
+from lossyfl.bench.timing import ratio, side_by_side
+from lossyfl.codec import decode, encode
+from lossyfl.errors import MissingExtra
+from lossyfl.quantizers.stochastic import Stochastic
+from lossyfl.rotation import hadamard
+from lossyfl.schemes import scheme
+from lossyfl.server import Server
+from lossyfl.streams import stream
+from lossyfl.types import Vector
+from lossyfl.wire.adding import open_addend
+from lossyfl.wire.frame import Address, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DISTINCT = 8
+"""Different replies, of which every device sends one; a frame does not name its device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replies:
+    """One length: accept and add a reply, as multiples of memcpy and of NumPy; GB/s of float32."""
+
+    entries: int
+    frame_bytes: int
+    per_second: float
+    gigabytes: float
+    memcpy: float
+    numpy: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """One number of devices: replies a second, and peak bytes for each float of the model.
+
+    waiting: the bytes of all replies, which wait encoded when they come in the reverse order
+    """
+
+    entries: int
+    devices: int
+    per_second: float
+    peak_in_order: float
+    peak_reversed: float
+    waiting: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotations:
+    """One length: how many times as fast as SciPy's matrix product (0: too large) and NumPy."""
+
+    entries: int
+    scipy: float
+    numpy: float
+
+
+def run(json_file: Path | None, *, quick: bool) -> None:
+    """Measure and print everything."""
+    console = Console()
+    lengths = (10**5, 10**6) if quick else (10**5, 10**6, 10**7)
+    counts = (10, 100, 1000) if quick else (10, 100, 1000, 10_000)
+    powers = (10, 14, 17) if quick else (10, 12, 14, 17, 20, 23)
+    with console.status("replies"):
+        replies = [measure_replies(entries) for entries in lengths]
+    with console.status("rounds"):
+        rounds = [measure_round(10**5, devices) for devices in counts]
+    with console.status("rotation"):
+        rotations = [measure_rotation(1 << power) for power in powers]
+    facts = machine.describe()
+    if json_file is not None:
+        report = {
+            "machine": facts,
+            "replies": [asdict(r) for r in replies],
+            "rounds": [asdict(r) for r in rounds],
+            "rotations": [asdict(r) for r in rotations],
+        }
+        json_file.write_text(json.dumps(report, indent=1))
+    for name, fact in facts.items():
+        console.print(f"{name:13} {fact}")
+    for sheet in (_replies_sheet(replies), _rounds_sheet(rounds), _rotations_sheet(rotations)):
+        sheet.show(console)
+
+
+def _server(entries: int, devices: int) -> tuple[Server, list[bytes]]:
+    """A server with an open round, and replies that fit it."""
+    theta = np.zeros(entries, dtype=np.float32)
+    server = Server(theta, scheme("lfl:q1=2,q2=2"), samples=dict.fromkeys(range(devices), 10))
+    server.open_round()
+    address = Address(kind=Kind.REPLY, round=0, digest=server.held.digest)
+    rng = np.random.default_rng(0)
+    frames = [
+        encode(
+            rng.laplace(size=entries).astype(np.float32),
+            Stochastic(levels=2),
+            rng=stream(i),
+            address=address,
+        )
+        for i in range(DISTINCT)
+    ]
+    return server, frames
+
+
+def measure_replies(entries: int) -> Replies:
+    """Decode and add one reply."""
+    _, frames = _server(entries, 1)
+    total, target = np.zeros(entries, np.float32), np.zeros(entries, np.float32)
+    vector = decode(frames[0])
+
+    def add_in_numpy() -> None:
+        np.add(total, np.float32(10) * decode(frames[1]), out=total)
+
+    jobs: dict[str, Callable[[], object]] = {
+        "memcpy": lambda: np.copyto(target, vector),
+        "fused": lambda: open_addend(frames[0]).add_to(total, 10),
+        "numpy": add_in_numpy,
+    }
+    times = side_by_side(jobs, 15 if entries < 10**7 else 5)
+    seconds = float(np.median(times["fused"]))
+    return Replies(
+        entries=entries,
+        frame_bytes=len(frames[0]),
+        per_second=1 / seconds,
+        gigabytes=4 * entries / seconds / 1e9,
+        memcpy=ratio(times, "memcpy", "fused"),
+        numpy=ratio(times, "numpy", "fused"),
+    )
+
+
+def measure_round(entries: int, devices: int) -> Rounds:
+    """A whole round of accepted replies, timed, and its memory in both orders of arrival."""
+    _, frames = _server(entries, devices)
+    times = side_by_side({"round": lambda: _play(entries, devices, reverse=False)}, 1)["round"]
+    return Rounds(
+        entries=entries,
+        devices=devices,
+        per_second=devices / times[0],
+        peak_in_order=_peak(entries, devices, reverse=False) / (4 * entries),
+        peak_reversed=_peak(entries, devices, reverse=True) / (4 * entries),
+        waiting=sum(len(frames[m % DISTINCT]) for m in range(devices)) / (4 * entries),
+    )
+
+
+def _play(entries: int, devices: int, *, reverse: bool) -> None:
+    server, frames = _server(entries, devices)
+    for m in reversed(range(devices)) if reverse else range(devices):
+        server.accept(m, bytes(bytearray(frames[m % DISTINCT])))  # a copy, as from a network
+    server.close_round()
+
+
+def _peak(entries: int, devices: int, *, reverse: bool) -> int:
+    tracemalloc.start()
+    try:
+        _play(entries, devices, reverse=reverse)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def measure_rotation(entries: int) -> Rotations:
+    """The fast transform against the matrix and against NumPy."""
+    x = np.random.default_rng(0).normal(size=entries).astype(np.float32)
+    jobs: dict[str, Callable[[], object]] = {
+        "ours": lambda: hadamard(x),
+        "numpy": lambda: _plain_hadamard(x),
+    }
+    small = entries <= 1 << 12
+    if small:
+        dense = _extra("scipy.linalg").hadamard(entries).astype(np.float32)
+        jobs["scipy"] = lambda: dense @ x
+    times = side_by_side(jobs, 7)
+    return Rotations(
+        entries=entries,
+        scipy=ratio(times, "scipy", "ours") if small else 0.0,
+        numpy=ratio(times, "numpy", "ours"),
+    )
+
+
+def _extra(name: str) -> Any:  # noqa: ANN401
+    """An optional module."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtra(name.partition(".")[0], extra="sim") from None
+
+
+def _plain_hadamard(x: Vector) -> Vector:
+    """The transform stage by stage in NumPy."""
+    stride = 1
+    while stride < len(x):
+        pairs = x.reshape(-1, 2, stride)
+        x = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        stride *= 2
+    return x * np.float32(1 / np.sqrt(len(x)))
+
+
+def _replies_sheet(results: list[Replies]) -> Sheet:
+    rows = [
+        (
+            f"{r.entries:,}",
+            f"{r.frame_bytes:,}",
+            f"{r.per_second:,.0f}",
+            f"{r.gigabytes:.2f}",
+            f"{r.memcpy:.2f}",
+            f"{r.numpy:.2f}",
+        )
+        for r in results
+    ]
+    columns = ("d", "frame bytes", "replies/s", "GB/s of float32", ": memcpy", ": decode and add")
+    return Sheet(title="Decode and add one reply, one thread", columns=columns, rows=rows)
+
+
+def _rounds_sheet(results: list[Rounds]) -> Sheet:
+    rows = [
+        (
+            f"{r.devices:,}",
+            f"{r.per_second:,.0f}",
+            f"{r.peak_in_order:.2f}",
+            f"{r.peak_reversed:.2f}",
+            f"{r.waiting:.2f}",
+        )
+        for r in results
+    ]
+    columns = ("devices", "replies/s", "peak, in order", "peak, reversed", "encoded replies")
+    title = "One round of d = 100,000; memory in models of 4 d bytes"
+    return Sheet(title=title, columns=columns, rows=rows)
+
+
+def _rotations_sheet(results: list[Rotations]) -> Sheet:
+    rows = [
+        (f"{r.entries:,}", f"{r.scipy:.1f}" if r.scipy else "-", f"{r.numpy:.1f}") for r in results
+    ]
+    title = "Walsh-Hadamard transform, as a multiple of others' speed"
+    return Sheet(title=title, columns=("n", ": SciPy's matrix", ": NumPy"), rows=rows)

@@ -1,0 +1,38 @@
+"""Adding frames to a sum."""
+
+import numpy as np
+import pytest
+from tests.helpers import laplace, sample_frame
+
+from lossyfl import FrameError, Quantizer, Rotated, Stochastic, decode, encode, stream
+from lossyfl.wire.adding import open_addend
+
+QUANTIZERS: list[Quantizer] = [
+    Stochastic(levels=1),
+    Stochastic(levels=2),
+    Stochastic(levels=5),
+    Stochastic(levels=50),
+    Stochastic(levels=1000),
+    Stochastic(levels=2, scale=64),
+    Rotated(inner=Stochastic(levels=20)),
+]
+
+
+@pytest.mark.parametrize("quantizer", QUANTIZERS, ids=str)
+@pytest.mark.parametrize("entries", [1, 2, 10, 5000])
+def test_the_same_bits_as_decode_and_add(quantizer: Quantizer, entries: int) -> None:
+    total = laplace(entries, seed=1)
+    expected = total.copy()
+    for t, weight in enumerate((1, 30, 1500)):
+        frame = encode(laplace(entries, seed=t), quantizer, rng=stream(t))
+        open_addend(frame).add_to(total, weight)
+        expected += np.float32(weight) * decode(frame)
+    assert total.tobytes() == expected.tobytes()
+
+
+def test_a_bad_frame_is_noticed_before_anything_is_added() -> None:
+    frame = sample_frame()
+    with pytest.raises(FrameError):
+        open_addend(frame[:-1])
+    with pytest.raises(FrameError, match="1 to 100 entries"):
+        open_addend(frame, max_entries=100)
