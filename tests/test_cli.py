@@ -90,6 +90,12 @@ class TestApp:
         assert "codec" in runner.invoke(cli.app, ["--help"]).output
         assert runner.invoke(cli.app, ["--version"]).output.startswith("lossyfl 0.")
 
+    def test_bound(self, tmp_path: Path) -> None:
+        said = run("bound", "--quick", "--json", tmp_path / "b.json", "--plot", tmp_path / "b.png")
+        assert "the bound holds at every round in 32 of 32 settings" in said
+        assert len(json.loads((tmp_path / "b.json").read_text())) == 32
+        assert (tmp_path / "b.png").stat().st_size > 10_000
+
     def test_demo(self) -> None:
         rows = json.loads(run("demo", "--json"))
         assert len(rows) == 6

@@ -94,6 +94,21 @@ class Protocol(RuleBasedStateMachine):
         self.server.open_round([m for m in chosen if m in self.devices] or None)
         self.counted.weights = {}
 
+    @rule(asleep=st.sets(which, max_size=3), lost=st.sets(which, max_size=2), close=st.booleans())
+    def play(self, asleep: set[int], lost: set[int], close: bool) -> None:
+        """A round as it should be, but for devices that sleep and replies that are lost."""
+        if not self.server.is_open:
+            self.open(set())
+        for m in self.server.listeners:
+            if m in self.devices and m not in asleep:
+                self.devices[m].receive(self.deliver(self.devices[m]))
+                assert self.devices[m].held == self.server.held
+        for m in self.server.participants:
+            if m in self.devices and m not in asleep:
+                self.answer(self.devices[m], lost=m in lost)
+        if close:
+            self.close()
+
     @precondition(lambda self: self.server.is_open)
     @rule(m=which)
     def hear(self, m: int) -> None:
@@ -133,10 +148,15 @@ class Protocol(RuleBasedStateMachine):
     @precondition(lambda self: self.server.is_open)
     @rule(m=which, lost=st.booleans(), twice=st.booleans())
     def train(self, m: int, lost: bool, twice: bool) -> None:
-        device = self.device(m)
+        reply = self.answer(self.device(m), lost=lost)
+        if twice and reply is not None:
+            self.refused(self.device(m).number, reply)
+
+    def answer(self, device: Device, *, lost: bool) -> bytes | None:
+        """Train and reply; returns the reply if it was accepted."""
         state = device.state()
         if state.round < 0 or state.replied == state.round:
-            return
+            return None
         theta = device.estimate + np.float32(0.1) * laplace(
             D, seed=state.round * 10 + device.number
         )
@@ -144,17 +164,16 @@ class Protocol(RuleBasedStateMachine):
         reply = device.reply(theta)
         self.stale.append((device.number, reply))
         if lost:
-            return
+            return None
         called = device.number in self.server.participants
         answered = self.server.state().accepted.get(device.number) == self.server.round
         if not (in_sync and called) or answered:
             self.refused(device.number, reply)
-            return
+            return None
         self.server.accept(device.number, reply)
         self.counted.up += len(reply)
         self.counted.weights[device.number] = self.server.state().participants[device.number]
-        if twice:
-            self.refused(device.number, reply)
+        return reply
 
     @precondition(lambda self: self.stale)
     @rule(place=places, other=which)
@@ -193,6 +212,17 @@ class Protocol(RuleBasedStateMachine):
         """The device goes on from what it saved last, or from nothing."""
         device = self.device(m)
         device.restore(copied(self.saved.get(device.number, DeviceState())))
+
+    @rule(m=which, place=places)
+    def rot(self, m: int, place: int) -> None:
+        """One float of a device's estimate goes wrong."""
+        device = self.device(m)
+        state = copied(device.state())
+        if len(state.estimate):
+            wrong = state.estimate.copy()
+            wrong[place % D] += np.float32(1)
+            state.estimate, state.downlink = wrong, self.scheme.downlink.init(wrong)
+            device.restore(state)
 
     @precondition(lambda self: self.server.is_open)
     @rule()
@@ -234,7 +264,7 @@ class Protocol(RuleBasedStateMachine):
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 TestProtocol = Protocol.TestCase
 TestProtocol.settings = settings(
-    max_examples=1000 if DEEP else 40,
+    max_examples=1000 if DEEP else 80,
     stateful_step_count=200 if DEEP else 50,
     deadline=None,
     derandomize=not DEEP,

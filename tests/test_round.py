@@ -47,7 +47,7 @@ def transcription(name: str, q1: int, q2: int, *, estimate: bool, compensate: bo
                 theta_hat = theta
             elif name == "lfl":
                 change = theta - theta_hat
-                change = change + error if compensate else change
+                change = np.add(change, error) if compensate else change
                 sent = quantized(change, down, "downlink", t, -1)
                 error = change - sent if compensate else error
                 theta_hat = theta_hat + sent
@@ -65,7 +65,7 @@ def transcription(name: str, q1: int, q2: int, *, estimate: bool, compensate: bo
                 delta[m] = whole - y
             total += np.float32(SAMPLES[m]) * y
         base = theta_hat if estimate else theta
-        theta = base + total / np.float32(sum(SAMPLES.values()))
+        theta = np.add(base, total / np.float32(sum(SAMPLES.values())), dtype=np.float32)
         models.append(theta)
     return models
 

@@ -8,10 +8,12 @@ import pytest
 from tests.helpers import forge, laplace
 
 from lossyfl import (
+    Address,
     Delivery,
     Device,
     Held,
     InputError,
+    Kind,
     OutOfSync,
     Refused,
     Server,

@@ -28,6 +28,7 @@ from lossyfl.links import LinkState, Message
 from lossyfl.optimizers import Moments
 from lossyfl.schemes import Scheme
 from lossyfl.streams import stream
+from lossyfl.theory import eps
 from lossyfl.types import Vector
 from lossyfl.vectors import as_vector
 from lossyfl.wire import frame as frames
@@ -418,10 +419,3 @@ class Server:
         if device not in self._state.samples:
             allowed = "that of a member"
             raise InputError("number", of="a device", allowed=allowed, got=device)
-
-
-def eps(x: Vector) -> float:
-    """(max|x| - min|x|)^2 / ||x||^2, the paper's measure of how skewed a broadcast is."""
-    size = np.abs(x)
-    energy = float(np.dot(x.astype(np.float64), x))
-    return float(size.max() - size.min()) ** 2 / energy if energy else 0.0

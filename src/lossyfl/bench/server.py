@@ -33,6 +33,9 @@ from lossyfl.wire.frame import Address, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+LENGTHS = (10**5, 10**6, 10**7)
+COUNTS = (10, 100, 1000, 10_000)
+POWERS = (10, 12, 14, 17, 20, 23)
 DISTINCT = 8
 """Different replies, of which every device sends one; a frame does not name its device."""
 
@@ -76,9 +79,9 @@ class Rotations:
 def run(json_file: Path | None, *, quick: bool) -> None:
     """Measure and print everything."""
     console = Console()
-    lengths = (10**5, 10**6) if quick else (10**5, 10**6, 10**7)
-    counts = (10, 100, 1000) if quick else (10, 100, 1000, 10_000)
-    powers = (10, 14, 17) if quick else (10, 12, 14, 17, 20, 23)
+    lengths = LENGTHS[:2] if quick else LENGTHS
+    counts = COUNTS[:3] if quick else COUNTS
+    powers = POWERS[:3] if quick else POWERS
     with console.status("replies"):
         replies = [measure_replies(entries) for entries in lengths]
     with console.status("rounds"):

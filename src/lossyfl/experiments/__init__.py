@@ -1,0 +1,1 @@
+"""Experiments that check the paper's claims by running them."""

@@ -1,0 +1,218 @@
+"""Theorem 1 and Corollary 1 against a transcription of their own, closed forms and laws."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lossyfl import InputError
+from lossyfl.theory import Problem, bound, eps, loss_bound
+
+PROBLEM = Problem(
+    mu=0.2, smoothness=3.0, gradient_bound=1.7, heterogeneity=0.3, dimension=650, distance0=5.0
+)
+
+
+def falling(t: int) -> float:
+    return 1 / (t + 4)
+
+
+def growing(t: int) -> int:
+    return 1 + t
+
+
+class TestBound:
+    @pytest.mark.parametrize("tau", [1, 2, 5])
+    def test_is_the_sum_of_products_of_the_paper(self, tau: int) -> None:
+        """The recursion of the source against sums and products as they are printed."""
+        mu, g, gamma, d = PROBLEM.mu, PROBLEM.gradient_bound, PROBLEM.heterogeneity, 650
+        e, rounds = 0.02, 9
+
+        def a(i: int) -> float:
+            return 1 - mu * falling(i) * (tau - falling(i) * (tau - 1))
+
+        def b(i: int) -> float:
+            eta = falling(i)
+            sent = (falling(i - 1) * tau * g / (2 * growing(i))) ** 2 * e * d if i else 0.0
+            drift = (1 + mu * (1 - eta)) * eta**2 * g**2 * tau * (tau - 1) * (2 * tau - 1) / 6
+            noise = eta**2 * (tau**2 + tau - 1) * g**2
+            return a(i) * sent + noise + drift + 2 * eta * (tau - 1) * gamma
+
+        expected = [
+            math.prod(a(i) for i in range(t)) * PROBLEM.distance0
+            + sum(b(j) * math.prod(a(i) for i in range(j + 1, t)) for j in range(t))
+            for t in range(rounds + 1)
+        ]
+        found = bound(PROBLEM, rounds=rounds, tau=tau, eta=falling, q1=growing, eps=e)
+        assert found == pytest.approx(expected, rel=1e-12)
+
+    def test_constants_are_functions_that_do_not_change(self) -> None:
+        constant = bound(PROBLEM, rounds=20, tau=3, eta=0.1, q1=2, eps=0.1)
+        function = bound(PROBLEM, rounds=20, tau=3, eta=lambda _: 0.1, q1=lambda _: 2, eps=0.1)
+        assert np.array_equal(constant, function)
+
+    def test_begins_at_the_distance(self) -> None:
+        assert bound(PROBLEM, rounds=0, tau=1, eta=0.1, q1=1, eps=1).tolist() == [5.0]
+
+    def test_first_round_is_not_quantized(self) -> None:
+        coarse = bound(PROBLEM, rounds=2, tau=1, eta=0.1, q1=1, eps=1)
+        lossless = bound(PROBLEM, rounds=2, tau=1, eta=0.1, q1=None, eps=0)
+        assert coarse[1] == lossless[1]
+        assert coarse[2] > lossless[2]
+
+    @given(
+        mu=st.floats(0.01, 2),
+        g=st.floats(0, 10),
+        part=st.floats(0.01, 1),
+        tau=st.integers(1, 8),
+        e=st.floats(0, 1),
+    )
+    def test_falls_with_levels_and_is_least_without_loss(
+        self, mu: float, g: float, part: float, tau: int, e: float
+    ) -> None:
+        problem = replace(PROBLEM, mu=mu, gradient_bound=g)
+        eta = part * min(1.0, 1 / (mu * tau))
+        curves = [bound(problem, rounds=12, tau=tau, eta=eta, q1=q, eps=e) for q in (1, 2, 5, 50)]
+        curves.append(bound(problem, rounds=12, tau=tau, eta=eta, q1=None, eps=e))
+        for coarse, fine in pairwise(curves):
+            assert np.all(coarse >= fine * (1 - 1e-12))
+
+    def test_goes_to_zero_where_the_step_does(self) -> None:
+        """The paper's asymptotic analysis, for tau = 1: a step of alpha / (t + beta)."""
+        values = bound(PROBLEM, rounds=100_000, tau=1, eta=lambda t: 10 / (t + 10), q1=2, eps=1e-3)
+        assert values[-1] < 2e-2
+        assert values[100_000] < values[10_000] / 5 < values[1000] / 25
+
+    @pytest.mark.parametrize("tau", [2, 5])
+    def test_does_not_go_to_zero_with_local_steps_on_unlike_devices(self, tau: int) -> None:
+        """A falling step shrinks 2 eta (tau - 1) Gamma and the contraction mu eta tau alike."""
+        values = bound(
+            PROBLEM, rounds=100_000, tau=tau, eta=lambda t: 10 / (t + 50), q1=2, eps=1e-3
+        )
+        floor = 2 * (tau - 1) * PROBLEM.heterogeneity / (PROBLEM.mu * tau)
+        assert floor < values[-1] < 1.01 * floor
+
+    @pytest.mark.parametrize("bad", [0, 0.0, -0.1, 1.0001, math.nan, math.inf])
+    def test_wrong_eta(self, bad: float) -> None:
+        with pytest.raises(
+            InputError, match=r"eta of bound must be in \(0, 1\], .* got .* round 0"
+        ):
+            bound(PROBLEM, rounds=3, tau=1, eta=bad, q1=1, eps=1)
+
+    @pytest.mark.parametrize("rounds", [5, 100])
+    def test_eta_too_large_in_one_round(self, rounds: int) -> None:
+        def late(t: int) -> float:
+            return 0.6 if t == 4 else 0.1
+
+        assert late(4) > 1 / (PROBLEM.mu * 10)
+        with pytest.raises(InputError, match=r"in \(0, 0\.5\], .* got 0\.6 in round 4"):
+            bound(PROBLEM, rounds=rounds, tau=10, eta=late, q1=1, eps=1)
+        assert len(bound(PROBLEM, rounds=4, tau=10, eta=late, q1=1, eps=1)) == 5
+
+    def test_largest_eta_is_allowed(self) -> None:
+        assert np.all(bound(PROBLEM, rounds=3, tau=1, eta=1, q1=1, eps=1) > 0)
+        assert np.all(bound(PROBLEM, rounds=3, tau=10, eta=0.5, q1=1, eps=1) > 0)
+
+    @pytest.mark.parametrize("bad", [0, -1, 1.5, True])
+    def test_wrong_counts(self, bad: int) -> None:
+        with pytest.raises(InputError, match="q1 of bound must be an int of at least 1"):
+            bound(PROBLEM, rounds=3, tau=1, eta=0.1, q1=bad, eps=1)
+        with pytest.raises(InputError, match="q1 of bound must be an int of at least 1"):
+            bound(PROBLEM, rounds=3, tau=1, eta=0.1, q1=lambda t: bad if t == 2 else 1, eps=1)
+        with pytest.raises(InputError, match="tau of bound must be an int of at least 1"):
+            bound(PROBLEM, rounds=3, tau=bad, eta=0.1, q1=1, eps=1)
+
+    def test_wrong_rounds_and_eps(self) -> None:
+        with pytest.raises(
+            InputError, match="rounds of bound must be an int of at least 0, got -1"
+        ):
+            bound(PROBLEM, rounds=-1, tau=1, eta=0.1, q1=1, eps=1)
+        for bad in (-0.1, 1.1, math.nan):
+            with pytest.raises(InputError, match=r"eps of bound must be in \[0, 1\]"):
+                bound(PROBLEM, rounds=1, tau=1, eta=0.1, q1=1, eps=bad)
+
+
+class TestLossBound:
+    def test_is_half_the_smoothness_times_the_distance(self) -> None:
+        distance = bound(PROBLEM, rounds=7, tau=2, eta=falling, q1=2, eps=0.1)
+        loss = loss_bound(PROBLEM, rounds=7, tau=2, eta=falling, q1=2, eps=0.1)
+        assert loss == pytest.approx(1.5 * distance)
+
+    @pytest.mark.parametrize("q1", [1, 2, 5, None])
+    @pytest.mark.parametrize("eta", [0.01, 0.3, 1])
+    def test_closed_form_for_one_local_step(self, q1: int | None, eta: float) -> None:
+        """Corollary 1, last line. It counts a quantized first broadcast, the theorem does not.
+
+        With r = 1 - mu eta: L/2 r^T distance0 + L/2 (r eps d / (4 q1^2) + 1) (1 - r^T) eta G^2 / mu
+        """
+        mu, half, g2, e, d = (
+            PROBLEM.mu,
+            PROBLEM.smoothness / 2,
+            PROBLEM.gradient_bound**2,
+            0.05,
+            650,
+        )
+        r, sent = 1 - mu * eta, 0.0 if q1 is None else e * d / (4 * q1**2)
+        found = loss_bound(PROBLEM, rounds=50, tau=1, eta=eta, q1=q1, eps=e)
+        for t in range(1, 51):
+            paper = half * r**t * PROBLEM.distance0
+            paper += half * (r * sent + 1) * (1 - r**t) * eta * g2 / mu
+            first = half * r**t * eta**2 * g2 * sent
+            assert found[t] == pytest.approx(paper - first, rel=1e-12)
+            assert found[t] <= paper * (1 + 1e-12)
+
+
+class TestProblem:
+    @pytest.mark.parametrize("name", ["gradient_bound", "heterogeneity", "distance0"])
+    @pytest.mark.parametrize("bad", [-1e-9, math.nan, math.inf])
+    def test_wrong_constants(self, name: str, bad: float) -> None:
+        with pytest.raises(InputError, match=f"{name} of Problem must be finite and at least 0"):
+            wrong(name, bad)
+
+    def test_wrong_curvature(self) -> None:
+        for bad in (0.0, -1.0, math.nan, math.inf):
+            with pytest.raises(InputError, match="mu of Problem must be positive and finite"):
+                wrong("mu", bad)
+        for bad in (0.1, -1.0, math.nan, math.inf):
+            with pytest.raises(InputError, match=r"smoothness of Problem must be .* mu = 0\.2"):
+                wrong("smoothness", bad)
+
+    @pytest.mark.parametrize("bad", [0, -1, 2.5])
+    def test_wrong_dimension(self, bad: float) -> None:
+        with pytest.raises(InputError, match="dimension of Problem must be an int of at least 1"):
+            wrong("dimension", bad)
+
+
+class TestEps:
+    @pytest.mark.parametrize(
+        ("x", "expected"),
+        [
+            ([0.0, 0.0, -2.5, 0.0], 1.0),
+            ([7.0, -7.0, 7.0], 0.0),
+            ([3.0], 0.0),
+            ([0.0, 0.0], 0.0),
+            ([1.0, -2.0], 1 / 5),
+            ([1e-200, -2e-200], 1 / 5),
+            ([1e200, 2e200], 1 / 5),
+        ],
+    )
+    def test_examples(self, x: list[float], expected: float) -> None:
+        assert eps(x) == pytest.approx(expected, rel=1e-15)
+
+    @given(x=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
+    def test_is_in_the_unit_interval(self, x: list[float]) -> None:
+        assert 0 <= eps(x) <= 1
+
+    @pytest.mark.parametrize("bad", [[], [1.0, math.nan], [math.inf]])
+    def test_wrong_vectors(self, bad: list[float]) -> None:
+        with pytest.raises(InputError, match="x of eps must be finite, of at least one entry"):
+            eps(bad)
+
+
+def wrong(name: str, value: float) -> Problem:
+    """PROBLEM with one field replaced."""
+    return replace(PROBLEM, **{name: value})
