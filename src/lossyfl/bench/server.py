@@ -8,6 +8,7 @@ rotation  the fast transform against SciPy's matrix and a plain NumPy one
 
 import importlib
 import json
+import time
 import tracemalloc
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -150,29 +151,33 @@ def measure_replies(entries: int) -> Replies:
 
 def measure_round(entries: int, devices: int) -> Rounds:
     """A whole round of accepted replies, timed, and its memory in both orders of arrival."""
-    _, frames = _server(entries, devices)
-    times = side_by_side({"round": lambda: _play(entries, devices, reverse=False)}, 1)["round"]
+    server, frames = _server(entries, devices)
+    start = time.perf_counter()
+    _play(server, frames, range(devices))
+    seconds = time.perf_counter() - start
     return Rounds(
         entries=entries,
         devices=devices,
-        per_second=devices / times[0],
-        peak_in_order=_peak(entries, devices, reverse=False) / (4 * entries),
-        peak_reversed=_peak(entries, devices, reverse=True) / (4 * entries),
+        per_second=devices / seconds,
+        peak_in_order=_peak(entries, range(devices)) / (4 * entries),
+        peak_reversed=_peak(entries, range(devices - 1, -1, -1)) / (4 * entries),
         waiting=sum(len(frames[m % DISTINCT]) for m in range(devices)) / (4 * entries),
     )
 
 
-def _play(entries: int, devices: int, *, reverse: bool) -> None:
-    server, frames = _server(entries, devices)
-    for m in reversed(range(devices)) if reverse else range(devices):
+def _play(server: Server, frames: list[bytes], order: range) -> None:
+    """All replies in this order, and the end of the round."""
+    for m in order:
         server.accept(m, bytes(bytearray(frames[m % DISTINCT])))  # a copy, as from a network
     server.close_round()
 
 
-def _peak(entries: int, devices: int, *, reverse: bool) -> int:
+def _peak(entries: int, order: range) -> int:
+    """Peak bytes from the first reply to the end of the round."""
+    server, frames = _server(entries, len(order))
     tracemalloc.start()
     try:
-        _play(entries, devices, reverse=reverse)
+        _play(server, frames, order)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
