@@ -166,12 +166,13 @@ class Protocol(RuleBasedStateMachine):
         if lost:
             return None
         called = device.number in self.server.participants
-        answered = self.server.state().accepted.get(device.number) == self.server.round
+        answered = device.number in self.server.state().answered
         if not (in_sync and called) or answered:
             self.refused(device.number, reply)
             return None
         self.server.accept(device.number, reply)
         self.counted.up += len(reply)
+        assert device.number not in self.counted.weights
         self.counted.weights[device.number] = self.server.state().participants[device.number]
         return reply
 

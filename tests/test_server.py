@@ -221,6 +221,27 @@ class TestSum:
         server.close_round()
         assert not np.array_equal(server.theta, server.estimate)
 
+    def test_leaving_and_joining_again_does_not_count_twice(self) -> None:
+        server, devices = setup("lossless")
+        server.open_round()
+        hear(server, devices[3])
+        reply = devices[3].reply(local(3, devices[3].estimate))
+        server.accept(3, reply)
+        server.leave(3)
+        server.join(3, 40)
+        with pytest.raises(Refused, match="doubled"):
+            server.accept(3, reply)
+
+    @pytest.mark.parametrize("spec", ["lossless", "lfl", "lgm"])
+    def test_a_model_that_diverged_is_not_broadcast(self, spec: str) -> None:
+        server, _ = setup(spec)
+        server.open_round()
+        server.close_round()
+        server.state().theta = np.full(D, np.inf, np.float32)
+        with pytest.raises(InputError, match="entry 0 of the vector must be finite"):
+            server.open_round()
+        assert (server.round, server.is_open) == (0, False)
+
 
 class TestLostReply:
     @pytest.mark.parametrize("spec", ["lfl", "lb", "lgm"])
@@ -335,6 +356,10 @@ class TestState:
             snapshot.load(tmp_path / "d", ServerState)
         with pytest.raises(InputError, match="one that exists"):
             snapshot.load(tmp_path / "no", ServerState)
+        text = (tmp_path / "d").read_bytes().replace(b"replied", b"replode")
+        (tmp_path / "d").write_bytes(text)
+        with pytest.raises(InputError, match="a whole DeviceState"):
+            snapshot.load(tmp_path / "d", DeviceState)
 
 
 def test_held_says_itself() -> None:

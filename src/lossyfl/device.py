@@ -48,7 +48,11 @@ class DeviceState:
 
 
 class Device:
-    """A device's side of a scheme."""
+    """A device's side of a scheme.
+
+    number:      the device's, as the server knows it
+    max_entries: the largest model that it takes
+    """
 
     def __init__(
         self,
@@ -57,10 +61,11 @@ class Device:
         *,
         seed: int = 0,
         tensors: Sequence[int] | None = None,
+        max_entries: int = frames.MAX_ENTRIES,
         threads: int = 1,
     ) -> None:
         self.number, self.scheme, self.seed = number, scheme, seed
-        self._tensors, self._threads = tensors, threads
+        self._tensors, self._threads, self._limit = tensors, threads, max_entries
         self.restore(DeviceState())
 
     def state(self) -> DeviceState:
@@ -100,7 +105,7 @@ class Device:
         return self.estimate
 
     def _apply(self, frame: bytes) -> None:
-        header = frames.read_header(frame, frames.HARD_LIMIT)
+        header = frames.read_header(frame, self._limit)
         if header.address.kind == frames.Kind.MODEL:
             self._start(frame, header.address)
         elif header.address.kind == frames.Kind.UPDATE:
@@ -111,7 +116,7 @@ class Device:
     def _start(self, frame: bytes, address: frames.Address) -> None:
         """Hold the model of a frame."""
         state = self._state
-        estimate = decode(frame, max_entries=frames.HARD_LIMIT, threads=self._threads)
+        estimate = decode(frame, max_entries=self._limit, threads=self._threads)
         if digest(estimate) != address.digest:
             raise FrameError(24, f"the digest {digest(estimate):016x}", f"{address.digest:016x}")
         if len(estimate) != len(state.estimate):
@@ -138,7 +143,7 @@ class Device:
         if state.replied < 0 or (accepted < state.replied and state.round == state.replied):
             return
         if accepted < state.replied and len(state.uplink.memory):
-            memory = state.uplink.memory + decode(state.reply, max_entries=frames.HARD_LIMIT)
+            memory = state.uplink.memory + decode(state.reply, max_entries=self._limit)
             state.uplink = LinkState(memory=memory)
         state.replied, state.reply = -1, b""
 

@@ -80,7 +80,8 @@ class ServerState:
     broadcast:    the newest broadcast frame, empty before the first
     log:          recent broadcasts of an incremental link, oldest first
     participants: of the open round, in order, with their B_m
-    turn:         how many of them have been added or passed over
+    answered:     those of them whose reply was accepted, also if they have left since
+    turn:         how many of them have been added, or passed over at the end
     waiting:      replies whose turn has not come, encoded
     total:        sum of B_m times reply, so far
     weight:       sum of B_m, so far
@@ -98,6 +99,7 @@ class ServerState:
     broadcast: bytes
     log: tuple[Broadcast, ...]
     participants: dict[int, int]
+    answered: dict[int, bool]
     turn: int
     waiting: dict[int, bytes]
     total: Vector
@@ -149,6 +151,7 @@ class Server:
                 broadcast=b"",
                 log=(),
                 participants={},
+                answered={},
                 turn=0,
                 waiting={},
                 total=np.zeros_like(start),
@@ -244,7 +247,7 @@ class Server:
         state.is_open, self._full, self._known = True, None, {}
         state.participants = {device: state.samples[device] for device in chosen}
         self._order = tuple(chosen)
-        state.turn, state.weight = 0, 0
+        state.answered, state.turn, state.weight = {}, 0, 0
         state.total = np.zeros_like(state.theta)
 
     def _send_broadcast(self) -> None:
@@ -258,10 +261,9 @@ class Server:
             tensors=self._tensors,
             threads=self._threads,
         )
-        self.ledger.eps[number] = eps(
-            state.theta - state.estimate if link.incremental else state.theta
-        )
         frame, sent = link.send(state.theta, state.link, message)
+        sent_vector = state.theta - state.estimate if link.incremental else state.theta
+        self.ledger.eps[number] = eps(sent_vector)
         estimate = sent.estimate if link.incremental else link.receive(frame, state.link)[0]
         if link.incremental:
             newest = Broadcast(round=number, digest=self._digest, frame=frame)
@@ -331,13 +333,13 @@ class Server:
             raise Refused(device, "unknown", "the device is not a member")
         if not state.is_open:
             raise Refused(device, "late", f"round {state.round} is closed")
-        if state.accepted.get(device) == state.round:
+        if device in state.answered:
             raise Refused(device, "doubled", f"there is one of round {state.round}")
         if device not in state.participants:
             raise Refused(device, "uncalled", f"the device takes no part in round {state.round}")
         addend = self._read_reply(device, reply)
         self._note("up", device, "reply", reply, addend.facts)
-        state.accepted[device] = state.round
+        state.accepted[device], state.answered[device] = state.round, True
         if self._order[state.turn] == device:
             self._add(device, addend)
             self._add_waiting()

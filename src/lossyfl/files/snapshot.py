@@ -41,7 +41,13 @@ def load(path: Path, kind: type[T]) -> T:
         allowed = f"{FORMAT} of {kind.__name__}"
         raise InputError("content", of=path.name, allowed=allowed, got=f"{found[0]} of {found[1]}")
     tensors = {tensor.name: tensor for tensor in file.tensors}
-    return cast("T", _parse(kind, json.loads(file.metadata["facts"]), "", tensors))
+    try:
+        return cast("T", _parse(kind, json.loads(file.metadata["facts"]), "", tensors))
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        allowed = f"a whole {kind.__name__}"
+        raise InputError(
+            "content", of=path.name, allowed=allowed, got=f"damaged: {error}"
+        ) from error
 
 
 def _dump(value: object, path: str, tensors: list[Tensor]) -> object:

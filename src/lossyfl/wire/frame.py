@@ -138,7 +138,11 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
 
 
 def pack_raw(x: Vector, address: Address) -> bytes:
-    """A frame that holds the floats themselves."""
+    """A frame that holds the floats themselves; they must be finite, as in every frame."""
+    finite = np.isfinite(x)
+    if not finite.all():
+        bad = int(np.argmin(finite))
+        raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
     return _seal([_head(address, Coding.RAW, 0, 1, len(x), 0), x.astype("<f4", copy=False).data])
 
 
