@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.helpers import laplace
 
-from lossyfl import Stochastic, decode, encode, stream
+from lossyfl import InputError, Stochastic, decode, encode, stream
 from lossyfl.device import Device
 from lossyfl.quantizers.rotated import Rotated
-from lossyfl.round import run_round
+from lossyfl.round import run_round, sample
 from lossyfl.schemes import scheme
-from lossyfl.server import Server
+from lossyfl.server import Listen, Server
 from lossyfl.types import Quantizer, Vector
 
 D, M, ROUNDS = 300, 4, 50
@@ -104,6 +104,28 @@ def test_protocol_is_the_transcription(
     expected = transcription(name, q1, q2, estimate=estimate, compensate=compensate)
     for got, wanted in zip(protocol(spec), expected, strict=True):
         assert got.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("listen", ["all", "participants"])
+def test_a_fraction_trains_and_everybody_who_listens_is_in_sync(listen: Listen) -> None:
+    chosen = scheme("lfl")
+    server = Server(laplace(D), chosen, samples=SAMPLES, seed=7, listen=listen)
+    devices = {m: Device(m, chosen, seed=7) for m in range(M)}
+    seen: set[int] = set()
+    for t in range(20):
+        some = sample(SAMPLES, 0.5, seed=1, round=t)
+        assert len(some) == 2
+        run_round(server, devices, local, some)
+        seen |= set(some)
+        heard = range(M) if listen == "all" else some
+        assert all(devices[m].held == server.held for m in heard)
+    assert seen == set(range(M))
+
+
+def test_samples_are_checked() -> None:
+    assert sample([3], 0.1, seed=0, round=0) == [3]
+    with pytest.raises(InputError, match="fraction of sample must be in"):
+        sample([1, 2], 0.0, seed=0, round=0)
 
 
 def test_lfl_learns_the_quadratic() -> None:

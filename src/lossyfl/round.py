@@ -7,11 +7,27 @@ server and the devices exchange frames only; this loop carries them, or a simula
 from collections.abc import Callable, Iterable, Mapping
 
 from lossyfl.device import Device
+from lossyfl.errors import InputError
 from lossyfl.server import Server
+from lossyfl.streams import stream
 from lossyfl.types import Vector
 
 Train = Callable[[int, Vector], Vector]
 """tau local steps: (device, theta_hat) -> theta_m."""
+
+
+def sample(members: Iterable[int], fraction: float, *, seed: int, round: int) -> list[int]:
+    """A random `fraction` of the devices, at least one, the same for the same seed and round.
+
+    >>> sample(range(10), 0.3, seed=0, round=5) == sample(range(10), 0.3, seed=0, round=5)
+    True
+    """
+    devices = sorted(members)
+    if not 0 < fraction <= 1:
+        raise InputError("fraction", of="sample", allowed="in (0, 1]", got=fraction)
+    count = max(1, int(fraction * len(devices) + 0.5))
+    bits = stream(seed, purpose="participants", round=round).bits(0, len(devices)).tolist()
+    return sorted(device for _, device in sorted(zip(bits, devices, strict=True))[:count])
 
 
 def run_round(

@@ -366,7 +366,7 @@ class Server:
     def _add(self, device: int, addend: Addend) -> None:
         """Add a reply to the sum; it is its turn."""
         state = self._state
-        addend.add_to(state.total, state.participants[device])
+        addend.terms.add_to(state.total, state.participants[device])
         state.weight += state.participants[device]
         state.turn += 1
 

@@ -1,5 +1,7 @@
 """Adding frames to a sum."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from tests.helpers import laplace, sample_frame
@@ -25,9 +27,20 @@ def test_the_same_bits_as_decode_and_add(quantizer: Quantizer, entries: int) -> 
     expected = total.copy()
     for t, weight in enumerate((1, 30, 1500)):
         frame = encode(laplace(entries, seed=t), quantizer, rng=stream(t))
-        open_addend(frame).add_to(total, weight)
+        open_addend(frame).terms.add_to(total, weight)
         expected += np.float32(weight) * decode(frame)
     assert total.tobytes() == expected.tobytes()
+
+
+def test_blocks_are_added_without_a_vector() -> None:
+    frame = encode(laplace(200_000), Stochastic(levels=2, scale=1000), rng=stream(0))
+    total = np.zeros(200_000, np.float32)
+    open_addend(frame).terms.add_to(total, 1)  # compiled
+    tracemalloc.start()
+    open_addend(frame).terms.add_to(total, 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * len(total)  # symbols, letters and words; a vector would be four bytes more
 
 
 def test_a_bad_frame_is_noticed_before_anything_is_added() -> None:

@@ -1,45 +1,39 @@
 """Adding a frame to a sum without making its vector.
 
-A reply is decoded to letters, which shows whether it is whole; only then is it added, one pass over
-the sum, `weight * value` looked up and added an entry. Sums are float32, in the order of the calls.
+A reply is decoded to letters, or to symbols where there are several tables, which shows whether it is
+whole; only then is it added, one pass over the sum, `weight * value` looked up and added an entry.
+Sums are float32, in the order of the calls. A raw or rotated frame has a vector, which is added as it is.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.jit import kernel
-from lossyfl.types import Symbols, Vector
+from lossyfl.types import Bounds, Codebook, Ladder, Symbols, Vector
 from lossyfl.wire import body, frame
 from lossyfl.wire.facts import Facts, facts_of
-from lossyfl.wire.frame import MAX_ENTRIES, Bytes, Header, Opened
+from lossyfl.wire.frame import MAX_ENTRIES, ROWS_AT_ONCE, Bytes, Header, Opened
 from lossyfl.wire.letters import digit_table, scatter_add
+
+
+class Terms(Protocol):
+    """What a frame adds to a sum."""
+
+    def add_to(self, total: Vector, weight: float) -> None:
+        """Total += weight * vector, entry by entry in float32."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addend:
-    """A frame that has been decoded as far as to be found whole.
-
-    header: of the frame
-    facts:  what it costs
-    terms:  its letters, or its vector if it has no letters or several tables
-    values: what each letter stands for, a row each; None with a vector
-    """
+    """A frame that has been decoded as far as to be found whole."""
 
     header: Header
     facts: Facts
-    terms: Symbols | Vector
-    values: NDArray[np.float32] | None
-
-    def add_to(self, total: Vector, weight: float) -> None:
-        """Total += weight * vector, entry by entry in float32."""
-        factor = np.float32(weight)
-        if self.values is None:
-            _add(self.terms, factor, total)
-        else:
-            scatter_add(self.terms, self.values * factor, total)
+    terms: Terms
 
 
 def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Addend:
@@ -47,17 +41,70 @@ def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1
     header = frame.read_header(data, max_entries)
     opened = frame.open_body(data, header)
     known = facts_of(opened, memoryview(data).nbytes)
+    return Addend(header=header, facts=known, terms=_terms(opened, threads))
+
+
+def _terms(opened: Opened | Vector, threads: int) -> Terms:
     if not isinstance(opened, Opened):
-        return Addend(header=header, facts=known, terms=opened, values=None)
+        return _Plain(vector=opened)
+    if opened.rotation is not None:
+        return _Plain(vector=frame.reconstruct(opened, threads))
     coded = opened.symbols
-    if opened.table.blocks > 1 or header.rotated or not isinstance(coded, body.Coded):
-        vector = frame.reconstruct(opened, threads)
-        return Addend(header=header, facts=known, terms=vector, values=None)
-    values = opened.table.rows(0, 1)[0][digit_table(header.alphabet, coded.group)]
-    return Addend(header=header, facts=known, terms=coded.letters(threads), values=values)
+    if opened.table.blocks == 1 and isinstance(coded, body.Coded):
+        digits = digit_table(coded.alphabet, coded.group)
+        return _Letters(letters=coded.letters(threads), values=opened.table.rows(0, 1)[0][digits])
+    symbols = frame.unpack_symbols(opened, threads)
+    return _Blocks(symbols=symbols, bounds=opened.bounds, table=opened.table)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plain:
+    """A vector."""
+
+    vector: Vector
+
+    def add_to(self, total: Vector, weight: float) -> None:
+        _add(self.vector, np.float32(weight), total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Letters:
+    """Letters, and the values of each letter's symbols."""
+
+    letters: Symbols
+    values: NDArray[np.float32]
+
+    def add_to(self, total: Vector, weight: float) -> None:
+        scatter_add(self.letters, self.values * np.float32(weight), total)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Blocks:
+    """Symbols, and a table for each block of them."""
+
+    symbols: Symbols
+    bounds: Bounds
+    table: Ladder | Codebook
+
+    def add_to(self, total: Vector, weight: float) -> None:
+        step = max(1, ROWS_AT_ONCE // self.table.alphabet)
+        for start in range(0, self.table.blocks, step):
+            stop = min(start + step, self.table.blocks)
+            rows = self.table.rows(start, stop) * np.float32(weight)
+            _add_rows(self.symbols, self.bounds[start : stop + 1], rows, total)
 
 
 @kernel
-def _add(x: NDArray[Any], weight: np.float32, total: NDArray[np.float32]) -> None:
+def _add(x: NDArray[np.float32], weight: np.float32, total: NDArray[np.float32]) -> None:
     for i in range(len(total)):
         total[i] += weight * x[i]
+
+
+@kernel
+def _add_rows(
+    symbols: Symbols, bounds: Bounds, rows: NDArray[np.float32], total: NDArray[np.float32]
+) -> None:
+    for block in range(len(bounds) - 1):
+        row = rows[block]
+        for i in range(bounds[block], bounds[block + 1]):
+            total[i] += row[symbols[i]]
