@@ -21,7 +21,7 @@ from lossyfl.bench import machine
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
 from lossyfl.codec import decode, encode, inspect
-from lossyfl.errors import MissingExtra
+from lossyfl.extras import require
 from lossyfl.quantizers.stochastic import Stochastic, reference
 from lossyfl.streams import stream
 from lossyfl.types import Ladder, Quantized, Vector
@@ -197,7 +197,7 @@ def measure(entries: int, levels: int, zero_share: float) -> Result:
 
 
 def _measure_size(quantized: Quantized, nbytes: int, packed: bytes) -> Size:
-    zstandard = _extra("zstandard")
+    zstandard = require("zstandard", extra="bench")
     counts = quantized.counts
     assert counts is not None
     entries, levels = len(quantized.symbols), (quantized.table.alphabet - 1) // 2
@@ -219,7 +219,7 @@ def _measure_size(quantized: Quantized, nbytes: int, packed: bytes) -> Size:
 def _measure_speed(
     x: Vector, quantizer: Stochastic, quantized: Quantized, frame: bytes, packed: bytes
 ) -> Speed:
-    zstandard = _extra("zstandard")
+    zstandard = require("zstandard", extra="bench")
     peer = _Constriction(quantized)
     counts, alphabet = quantized.counts, quantized.table.alphabet
     assert counts is not None
@@ -282,8 +282,8 @@ class _Constriction:
     """The peer: constriction's ANS coder with the symbols' own distribution."""
 
     def __init__(self, quantized: Quantized) -> None:
-        self._stack = _extra("constriction").stream.stack
-        model = _extra("constriction").stream.model
+        self._stack = require("constriction", extra="bench").stream.stack
+        model = require("constriction", extra="bench").stream.model
         assert quantized.counts is not None
         share = (quantized.counts / quantized.counts.sum()).astype(np.float32)
         self._model = model.Categorical(share, perfect=False)
@@ -319,16 +319,6 @@ def _peak(job: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-def _extra(name: str) -> Any:  # noqa: ANN401
-    """An optional module."""
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtra(name, extra="bench") from None
 
 
 def _label(share: float) -> str:

@@ -6,13 +6,12 @@ memory    the peak of a whole round, replies in order and in the reverse order
 rotation  the fast transform against SciPy's matrix and a plain NumPy one
 """
 
-import importlib
 import json
 import time
 import tracemalloc
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -21,7 +20,7 @@ from lossyfl.bench import machine
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
 from lossyfl.codec import decode, encode
-from lossyfl.errors import MissingExtra
+from lossyfl.extras import require
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.rotation import hadamard
 from lossyfl.schemes import scheme
@@ -192,7 +191,7 @@ def measure_rotation(entries: int) -> Rotations:
     }
     small = entries <= 1 << 12
     if small:
-        dense = _extra("scipy.linalg").hadamard(entries).astype(np.float32)
+        dense = require("scipy.linalg", extra="sim").hadamard(entries).astype(np.float32)
         jobs["scipy"] = lambda: dense @ x
     times = side_by_side(jobs, 7)
     return Rotations(
@@ -200,14 +199,6 @@ def measure_rotation(entries: int) -> Rotations:
         scipy=ratio(times, "scipy", "ours") if small else 0.0,
         numpy=ratio(times, "numpy", "ours"),
     )
-
-
-def _extra(name: str) -> Any:  # noqa: ANN401
-    """An optional module."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtra(name.partition(".")[0], extra="sim") from None
 
 
 def _plain_hadamard(x: Vector) -> Vector:

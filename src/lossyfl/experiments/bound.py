@@ -17,7 +17,6 @@ The theorem's G^2 and eps bound means over all runs; a largest value is no small
 the runs that are measured. theta(0) = 0. Batches are drawn with replacement.
 """
 
-import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +30,8 @@ from numpy.typing import NDArray
 from lossyfl import theory
 from lossyfl.bench.tables import Sheet
 from lossyfl.codec import decode, encode
-from lossyfl.errors import InputError, MissingExtra, one_of
+from lossyfl.errors import InputError, one_of
+from lossyfl.extras import require
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.streams import stream
 
@@ -311,7 +311,7 @@ def run(settings: Sequence[Setting]) -> list[Outcome]:
 @cache
 def task(partition: Partition, devices: int, regulariser: float) -> Task:
     """The digits, cut into `devices` contiguous parts after shuffling or sorting by label."""
-    digits = _extra("sklearn.datasets", extra="sim").load_digits()
+    digits = require("sklearn.datasets", extra="sim").load_digits()
     pixels, labels = np.asarray(digits.data, dtype=np.float64) / 16, np.asarray(digits.target)
     x = np.concatenate([pixels, np.ones((len(pixels), 1))], axis=1)
     y = np.eye(CLASSES)[:, labels]
@@ -356,7 +356,7 @@ def sheet(outcomes: Sequence[Outcome]) -> Sheet:
 
 def plot(outcomes: Sequence[Outcome], path: Path) -> None:
     """Write the figure: the distance (solid) and its bound (dashed), a row of panels for each tau."""
-    figures = _extra("matplotlib.figure", extra="report")
+    figures = require("matplotlib.figure", extra="report")
     taus = sorted({outcome.setting.tau for outcome in outcomes})
     cases = list(dict.fromkeys((o.setting.partition, o.setting.step.half) for o in outcomes))
     size = (3.6 * len(cases), 3.0 * len(taus) + 1.2)
@@ -494,7 +494,7 @@ def _minimise(data: Task) -> Array:
         gradient = np.tensordot(data.shares, data.gradients(theta), axes=1)
         return float(data.shares @ data.losses(theta)), gradient.ravel()
 
-    minimize = _extra("scipy.optimize", extra="sim").minimize
+    minimize = require("scipy.optimize", extra="sim").minimize
     # No stop on small progress: the line search ends at the precision of float64.
     options = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 0.0, "gtol": 1e-10}
     found = minimize(
@@ -538,11 +538,3 @@ def _draw(panel: Any, outcome: Outcome) -> None:  # noqa: ANN401
     panel.semilogy(rounds, outcome.distance, color=colour, label=label)
     panel.semilogy(rounds, outcome.distance_bound, color=colour, linestyle="dashed")
     panel.set_title(f"tau = {setting.tau}, {setting.partition}, eta = {setting.step}", fontsize=9)
-
-
-def _extra(name: str, *, extra: str) -> Any:  # noqa: ANN401
-    """An optional module."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtra(name.split(".")[0], extra=extra) from None
