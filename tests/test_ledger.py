@@ -47,6 +47,11 @@ def test_the_papers_saving_is_its_formula() -> None:
     assert lossless.saving < 1  # the header
 
 
+def test_a_broadcast_as_long_as_the_model_is_still_one_broadcast() -> None:
+    ledger = play("lfl:scale=1", rounds=3).ledger
+    assert ledger.total("down").frames == 3
+
+
 def test_real_bytes_are_near_the_entropy() -> None:
     updates = play("lfl:q1=2").ledger.total("down", kinds=("update",))
     overhead = updates.nbytes - updates.entropy_bits / 8

@@ -33,6 +33,13 @@ def test_options_reach_their_place() -> None:
     assert scheme("lb").optimizer == Plain()
 
 
+@pytest.mark.parametrize("text", ["false", "False"])
+def test_truth_values_in_any_case(text: str) -> None:
+    link = scheme(f"lfl:compensate_server={text}").downlink
+    assert isinstance(link, Tracked)
+    assert not link.compensate
+
+
 def test_levels_may_change_with_the_round() -> None:
     chosen = scheme("lfl:q1=8@0/4@50/2@100")
     assert isinstance(chosen.downlink, Tracked)
@@ -52,6 +59,8 @@ def test_levels_may_change_with_the_round() -> None:
         ("lfl:server_optimizer=adm", r"server_optimizer of scheme must be .*did you mean adam\?"),
         ("lfl:server_lr=0.1", "server_lr of scheme must be left out without a server_optimizer"),
         ("lfl:server_optimizer=adam,server_lr=0", "rate of Adam must be > 0"),
+        ("lfl:server_optimizer=adam,server_lr=abc", "server_lr of scheme must be a number"),
+        ("lfl:server_optimizer=2", "server_optimizer of scheme must be one of"),
         ("lossless:q1=2", "option of lossless must be"),
         ("ltgm:scale=tensor", "scale of Rotated must be"),
     ],

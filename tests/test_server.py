@@ -1,7 +1,9 @@
 """Membership, missed rounds, refusals, order of arrival, and state."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,8 +102,7 @@ class TestCatchUp:
         server.open_round()
         hear(server, Device(9, server.scheme, seed=3))
         hear(server, Device(1, server.scheme, seed=3))  # has lost everything
-        devices[2].state().estimate = devices[2].estimate + np.float32(1e-3)
-        devices[2].restore(devices[2].state())
+        devices[2].restore(replace(devices[2].state(), estimate=devices[2].estimate * 2))
         hear(server, devices[2])
 
     def test_a_device_that_is_in_sync_gets_nothing(self) -> None:
@@ -135,18 +136,21 @@ class TestCatchUp:
             server.frames_for(77)
 
 
+def facts(server: Server) -> tuple[object, ...]:
+    state = server.state()
+    vectors = (state.total.tobytes(), state.theta.tobytes(), state.estimate.tobytes())
+    return *vectors, state.weight, state.turn, state.accepted, state.waiting, state.entries
+
+
 class TestRefusals:
     """Each names its reason, and leaves the server as it was."""
 
     def refuse(self, server: Server, device: int, reply: bytes, reason: str) -> None:
-        state = server.state()
-        before = (state.total.tobytes(), state.weight, dict(state.accepted), dict(state.waiting))
-        entries = len(server.ledger.entries)
+        before = facts(server)
         with pytest.raises(Refused) as error:
             server.accept(device, reply)
         assert error.value.reason == reason
-        after = (state.total.tobytes(), state.weight, dict(state.accepted), dict(state.waiting))
-        assert (before, entries) == (after, len(server.ledger.entries))
+        assert facts(server) == before
 
     def test_every_reason(self) -> None:
         server, devices = setup()
@@ -168,6 +172,7 @@ class TestRefusals:
         self.refuse(server, 1, pack_raw(laplace(D - 1), address), "foreign")
         self.refuse(server, 1, forge(reply, 16, b"\x00\x00\x00\x00"), "late")
         self.refuse(server, 1, forge(reply, 24, b"\x00" * 8), "diverged")
+        self.refuse(server, 1, pack_raw(np.full(D, 3e37, np.float32), address), "huge")
         server.accept(0, reply)
         self.refuse(server, 0, reply, "doubled")
         server.close_round()
@@ -237,7 +242,7 @@ class TestSum:
         server, _ = setup(spec)
         server.open_round()
         server.close_round()
-        server.state().theta = np.full(D, np.inf, np.float32)
+        server.restore(replace(server.state(), theta=np.full(D, np.inf, np.float32)))
         with pytest.raises(InputError, match="entry 0 of the vector must be finite"):
             server.open_round()
         assert (server.round, server.is_open) == (0, False)
@@ -274,7 +279,7 @@ class TestLostReply:
         server.open_round()
         hear(server, devices[0])
         devices[0].reply(laplace(D))
-        with pytest.raises(InputError, match="a reply in round 0 already"):
+        with pytest.raises(InputError, match="one of round 0 open"):
             devices[0].reply(laplace(D))
 
     @pytest.mark.parametrize("theta", [laplace(D - 1), np.full(D, np.nan, np.float32)])
@@ -286,6 +291,86 @@ class TestLostReply:
             devices[0].reply(theta)
         devices[0].reply(laplace(D))
 
+    def test_a_reply_may_be_sent_again_in_its_round(self) -> None:
+        server, devices = setup()
+        server.open_round()
+        hear(server, devices[0])
+        reply = devices[0].reply(local(0, devices[0].estimate))
+        assert devices[0].unsettled == reply
+        server.accept(0, devices[0].unsettled)
+
+    def test_leaving_and_joining_does_not_send_a_reply_again(self) -> None:
+        server, devices = setup("lb")
+        server.open_round()
+        hear(server, devices[0])
+        server.accept(0, devices[0].reply(local(0, devices[0].estimate)))
+        memory = devices[0].memory.copy()
+        server.close_round()
+        server.leave(0)
+        server.join(0, 10)
+        server.open_round()
+        hear(server, devices[0])
+        assert np.array_equal(devices[0].memory, memory)
+
+    def test_a_stale_delivery_does_not_take_a_reply_back(self) -> None:
+        server, devices = setup("lb")
+        server.open_round()
+        old = server.frames_for(0, devices[0].held)
+        devices[0].receive(old)
+        server.close_round()
+        server.open_round()
+        hear(server, devices[0])
+        server.accept(0, devices[0].reply(local(0, devices[0].estimate)))
+        memory = devices[0].memory.copy()
+        devices[0].receive(old)
+        assert np.array_equal(devices[0].memory, memory)
+        hear(server, devices[0])
+        assert np.array_equal(devices[0].memory, memory)
+
+    def test_a_device_restored_to_before_an_accepted_reply_starts_with_an_empty_memory(
+        self,
+    ) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        before = devices[0].state()
+        run_round(server, devices, local)
+        assert devices[0].memory.any()
+        devices[0].restore(before)
+        server.open_round()
+        hear(server, devices[0])
+        assert not devices[0].memory.any()
+
+
+class TestMemoryOfOthers:
+    """What a caller does with the arrays it gets changes nothing inside."""
+
+    def test_training_in_place(self) -> None:
+        server, devices = setup("lossless")
+        server.open_round()
+        theta = devices[0].receive(server.frames_for(0))
+        theta += np.float32(0.5)
+        server.accept(0, devices[0].reply(theta))
+        assert devices[0].estimate.tobytes() == server.estimate.tobytes()
+        server.close_round()
+        assert np.allclose(server.theta, laplace(D) + 0.5)
+
+    def test_views_cannot_be_written(self) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        for x in (server.theta, server.estimate, devices[0].estimate, devices[0].memory):
+            with pytest.raises(ValueError, match="read-only"):
+                x[0] = 1
+
+    def test_a_state_is_a_copy(self) -> None:
+        server, _ = setup()
+        state = server.state()
+        server.open_round()
+        assert state.round == -1
+        other, _ = setup()
+        other.restore(server.state())
+        other.close_round()
+        assert server.is_open
+
 
 class TestMisuse:
     def test_rounds_open_and_close_in_turn(self) -> None:
@@ -296,14 +381,32 @@ class TestMisuse:
         with pytest.raises(InputError, match="closed before the next is opened"):
             server.open_round()
 
-    @pytest.mark.parametrize("samples", [0, -1, 1.5])
+    @pytest.mark.parametrize("samples", [0, -1, 1.5, True, 10**39])
     def test_samples(self, samples: int) -> None:
-        with pytest.raises(InputError, match="samples of device 5 must be an int >= 1"):
+        with pytest.raises(InputError, match=r"samples of device 5 must be an int in \[1, 2\^53\]"):
             Server(laplace(5), scheme("lfl"), samples={5: samples})
 
     def test_listen(self) -> None:
         with pytest.raises(InputError, match="listen of Server"):
             Server(laplace(5), scheme("lfl"), samples={}, listen="some")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"seed": -1}, "address of stream"),
+            ({"seed": 0.5}, "address of stream"),
+            ({"threads": 0}, "threads of the codec"),
+            ({"log_bytes": -5}, "log_bytes of Server"),
+            ({"tensors": (1, 2)}, "sum to 5"),
+            ({"scheme": "lfl"}, "scheme of Server must be a Scheme"),
+            ({"samples": {"a": 1}}, "number of a device"),
+            ({"samples": {True: 1}}, "number of a device"),
+        ],
+    )
+    def test_wrong_arguments_are_refused_at_once(self, wrong: dict[str, Any], message: str) -> None:
+        right: dict[str, Any] = {"scheme": scheme("lfl"), "samples": {0: 1}}
+        with pytest.raises(InputError, match=message):
+            Server(laplace(5), **(right | wrong))
 
     def test_participants_are_members(self) -> None:
         server, _ = setup()
@@ -357,6 +460,7 @@ class TestState:
         with pytest.raises(InputError, match="one that exists"):
             snapshot.load(tmp_path / "no", ServerState)
         text = (tmp_path / "d").read_bytes().replace(b"replied", b"replode")
+        assert b"replode" in text
         (tmp_path / "d").write_bytes(text)
         with pytest.raises(InputError, match="a whole DeviceState"):
             snapshot.load(tmp_path / "d", DeviceState)

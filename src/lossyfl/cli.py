@@ -231,4 +231,5 @@ def _print_info(info: "FrameInfo") -> None:
 def _top(info: "FrameInfo", most: int = 6) -> str:
     """The most frequent symbols and their shares."""
     ranked = sorted(enumerate(info.counts), key=lambda pair: -pair[1])[:most]
-    return ", ".join(f"{symbol}: {n / info.entries:.2%}" for symbol, n in ranked if n) or "none"
+    total = sum(info.counts)
+    return ", ".join(f"{symbol}: {n / total:.2%}" for symbol, n in ranked if n) or "none"

@@ -11,6 +11,7 @@ from lossyfl.errors import InputError
 from lossyfl.streams import Stream
 from lossyfl.types import Ladder, Quantizer, Vector
 from lossyfl.vectors import as_vector, block_bounds
+from lossyfl.wire import facts
 from lossyfl.wire import frame as frames
 from lossyfl.wire.frame import MAX_ENTRIES, Address, Bytes
 from lossyfl.wire.model import entropy
@@ -107,8 +108,8 @@ class FrameInfo:
 
 def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> FrameInfo:
     """What a frame is made of; decodes it, so a frame that can be inspected is whole."""
-    opened = frames.open_frame(frame, max_entries)
     header = frames.read_header(frame, max_entries)
+    opened = frames.open_body(frame, header)
     size = memoryview(frame).nbytes
     counts = np.zeros(0, dtype=np.int64)
     coded = size - frames.HEADER.size - frames.CHECKSUM.size
@@ -121,7 +122,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         letters, segments = frames.coder_shape(opened)
         if isinstance(opened.table, Ladder):
             levels = opened.table.levels
-            paper_bits = 64 * blocks + header.entries * (1 + math.log2(levels + 1))
+            paper_bits = facts.paper_bits(opened)
     return FrameInfo(
         nbytes=size,
         header_bytes=size - coded,

@@ -10,7 +10,7 @@ a lost update is lost, as in plain federated averaging.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from lossyfl.errors import FrameError, InputError, OutOfSync
 from lossyfl.links import LinkState, Message
 from lossyfl.links.base import nothing
 from lossyfl.schemes import Scheme
-from lossyfl.server import Delivery
+from lossyfl.server import Delivery, check_number
 from lossyfl.streams import stream
-from lossyfl.types import Vector
+from lossyfl.types import Vector, read_only
 from lossyfl.vectors import as_vector
 from lossyfl.wire import frame as frames
 
@@ -37,6 +37,7 @@ class DeviceState:
     uplink:   the sender's state, with delta_m
     replied:  the round of the reply that is not settled, -1 for none
     reply:    that reply
+    accepted: the last round of which the server said that it has the reply, -1 for none
     """
 
     round: int = -1
@@ -45,6 +46,7 @@ class DeviceState:
     uplink: LinkState = field(default_factory=LinkState)
     replied: int = -1
     reply: bytes = b""
+    accepted: int = -1
 
 
 class Device:
@@ -64,17 +66,19 @@ class Device:
         max_entries: int = frames.MAX_ENTRIES,
         threads: int = 1,
     ) -> None:
+        check_number(number)
+        stream(seed)  # raises if it is no seed
         self.number, self.scheme, self.seed = number, scheme, seed
         self._tensors, self._threads, self._limit = tensors, threads, max_entries
         self.restore(DeviceState())
 
     def state(self) -> DeviceState:
-        """Everything that the device remembers; do not change it."""
-        return self._state
+        """Everything that the device remembers now."""
+        return replace(self._state)
 
     def restore(self, state: DeviceState) -> None:
         """Go on from a saved state."""
-        self._state = state
+        self._state = replace(state)
         self._digest = digest(state.estimate)
 
     @property
@@ -85,16 +89,21 @@ class Device:
 
     @property
     def estimate(self) -> Vector:
-        """theta_hat."""
-        return self._state.estimate
+        """theta_hat, to look at; `receive` gives a copy to train."""
+        return read_only(self._state.estimate)
 
     @property
     def memory(self) -> Vector:
-        """delta_m."""
-        return self._state.uplink.memory
+        """delta_m, to look at."""
+        return read_only(self._state.uplink.memory)
+
+    @property
+    def unsettled(self) -> bytes:
+        """The last reply, to be sent again within its round if it was lost; empty for none."""
+        return self._state.reply
 
     def receive(self, delivery: Delivery) -> Vector:
-        """Line 3: apply all frames; returns theta_hat.
+        """Line 3: apply all frames; returns a copy of theta_hat.
 
         A frame that is damaged raises FrameError, one for another estimate OutOfSync; the frames
         before it have been applied, it and those after it have not.
@@ -102,14 +111,14 @@ class Device:
         for frame in delivery.frames:
             self._apply(frame)
         self._settle(delivery.accepted)
-        return self.estimate
+        return self._state.estimate.copy()
 
     def _apply(self, frame: bytes) -> None:
         header = frames.read_header(frame, self._limit)
         if header.address.kind == frames.Kind.MODEL:
             self._start(frame, header.address)
         elif header.address.kind == frames.Kind.UPDATE:
-            self._move(frame, header.address)
+            self._move(frame, header)
         else:
             raise FrameError(4, "a model or an update", header.address.kind.name.lower())
 
@@ -125,11 +134,14 @@ class Device:
         state.downlink = self.scheme.downlink.init(estimate)
         self._hold(estimate, address.round)
 
-    def _move(self, frame: bytes, address: frames.Address) -> None:
+    def _move(self, frame: bytes, header: frames.Header) -> None:
         """Move the estimate by an update."""
+        address = header.address
         needs = Held(round=address.round - 1, digest=address.digest)
         if self.held != needs:
             raise OutOfSync(self.number, str(self.held), str(needs))
+        if header.entries != len(self._state.estimate):
+            raise FrameError(8, f"{len(self._state.estimate)} entries", header.entries)
         estimate, self._state.downlink = self.scheme.downlink.receive(frame, self._state.downlink)
         self._hold(estimate, address.round)
 
@@ -138,21 +150,31 @@ class Device:
         self._digest = digest(estimate)
 
     def _settle(self, accepted: int) -> None:
-        """Take back what the last reply carried if it has not arrived by the next round."""
+        """Find out what became of the last reply, from the last one that the server accepted."""
         state = self._state
-        if state.replied < 0 or (accepted < state.replied and state.round == state.replied):
-            return
-        if accepted < state.replied and len(state.uplink.memory):
+        unknown = accepted > state.accepted and accepted != state.replied
+        lost = 0 <= state.replied < state.round and accepted < state.replied
+        if unknown:
+            # The device was restored to a time before that reply, which carried all that it holds.
+            state.uplink = LinkState(memory=np.zeros_like(state.uplink.memory))
+        elif lost and len(state.uplink.memory):
             memory = state.uplink.memory + decode(state.reply, max_entries=self._limit)
             state.uplink = LinkState(memory=memory)
-        state.replied, state.reply = -1, b""
+        if unknown or lost or accepted == state.replied:
+            state.replied, state.reply = -1, b""
+        state.accepted = max(state.accepted, accepted)
 
     def reply(self, theta: object) -> bytes:
         """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over."""
         state = self._state
-        if state.round < 0 or state.replied == state.round:
-            got = "no model yet" if state.round < 0 else f"a reply in round {state.round} already"
-            raise InputError("reply", of=f"device {self.number}", allowed="one a round", got=got)
+        if state.round < 0 or state.replied >= 0:
+            got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
+            raise InputError(
+                "reply",
+                of=f"device {self.number}",
+                allowed="one a round, once the last is settled",
+                got=got,
+            )
         local = as_vector(theta)
         if len(local) != len(state.estimate):
             allowed = f"a vector of {len(state.estimate)} entries"

@@ -107,6 +107,8 @@ def optimizer(name: str, rate: float | None = None) -> Optimizer:
     >>> optimizer("adam")
     Adam(rate=0.003, beta1=0.9, beta2=0.99, floor=0.001)
     """
+    if rate is not None and (isinstance(rate, str) or not np.isfinite(rate)):
+        raise InputError("server_lr", of="scheme", allowed="a number", got=rate)
     if name == "none":
         if rate is not None:
             allowed = "left out without a server_optimizer"
@@ -114,7 +116,7 @@ def optimizer(name: str, rate: float | None = None) -> Optimizer:
         return Plain()
     known = {"momentum": Momentum, "adam": Adam}
     if name not in known:
-        allowed = one_of(["none", *known], name)
+        allowed = one_of(["none", *known], str(name))
         raise InputError("server_optimizer", of="scheme", allowed=allowed, got=name)
     return known[name]() if rate is None else known[name](rate=rate)
 

@@ -77,8 +77,8 @@ def _load(path: str, kind: str) -> Callable[..., object]:
 
 def _value(text: str) -> str | int | float | bool:
     """Text as the number or truth value it spells, else as itself."""
-    if text in ("true", "false"):
-        return text == "true"
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for number in (int, float):
         try:
             return number(text)

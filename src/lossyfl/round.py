@@ -41,6 +41,6 @@ def run_round(
     for m in server.listeners:  # all devices hear the broadcast
         devices[m].receive(server.frames_for(m, devices[m].held))  # line 3: theta_hat(t) += Q(...)
     for m in server.participants:  # line 4: in parallel
-        theta_m = train(m, devices[m].estimate)  # tau steps from theta_hat(t)
+        theta_m = train(m, devices[m].estimate.copy())  # tau steps from theta_hat(t)
         server.accept(m, devices[m].reply(theta_m))  # line 5: Q(theta_m - theta_hat + delta_m, q2)
     server.close_round()  # line 6: theta(t+1) = theta_hat(t) + sum_m B_m / B Q(...)

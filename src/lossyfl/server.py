@@ -16,7 +16,7 @@ to the bit whatever the order of arrival, and memory is O(d) plus the encoded re
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -26,16 +26,21 @@ from lossyfl.errors import FrameError, InputError, Refused
 from lossyfl.ledger import Direction, Entry, Kind, Ledger
 from lossyfl.links import LinkState, Message
 from lossyfl.optimizers import Moments
+from lossyfl.parallel import useful_threads
 from lossyfl.schemes import Scheme
 from lossyfl.streams import stream
 from lossyfl.theory import eps
-from lossyfl.types import Vector
-from lossyfl.vectors import as_vector
+from lossyfl.types import Vector, read_only
+from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import frame as frames
 from lossyfl.wire.adding import Addend, open_addend
 from lossyfl.wire.facts import Facts, facts
 
 Listen = Literal["all", "participants"]
+
+MAX_SAMPLES = 1 << 53
+LARGEST = float(np.finfo(np.float32).max) / 4
+"""What a sum of replies may reach, so that no reply can make the model infinite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,8 @@ class ServerState:
     waiting:      replies whose turn has not come, encoded
     total:        sum of B_m times reply, so far
     weight:       sum of B_m, so far
+    entries:      of the ledger
+    eps:          of the ledger
     """
 
     round: int
@@ -104,6 +111,8 @@ class ServerState:
     waiting: dict[int, bytes]
     total: Vector
     weight: int
+    entries: tuple[Entry, ...] = ()
+    eps: dict[int, float] = field(default_factory=dict[int, float])
 
 
 class Server:
@@ -133,10 +142,18 @@ class Server:
             raise InputError("theta", of="Server", allowed="finite", got="NaN or infinity")
         if listen not in ("all", "participants"):
             raise InputError("listen", of="Server", allowed='"all" or "participants"', got=listen)
+        if not isinstance(scheme, Scheme):  # pyright: ignore[reportUnnecessaryIsInstance]
+            allowed = 'a Scheme, as lossyfl.scheme("lfl") gives'
+            raise InputError("scheme", of="Server", allowed=allowed, got=scheme)
+        if log_bytes is not None and (type(log_bytes) is not int or log_bytes < 0):
+            raise InputError("log_bytes", of="Server", allowed="an int >= 0", got=log_bytes)
+        if tensors is not None:
+            block_bounds("tensor", len(start), tuple(tensors))
+        stream(seed)  # raises if it is no seed
+        useful_threads(threads, 0)
         self.scheme, self.seed, self.listen = scheme, seed, listen
         self._limit = 4 * len(start) if log_bytes is None else log_bytes
         self._tensors, self._threads = tensors, threads
-        self.ledger = Ledger()
         self.restore(
             ServerState(
                 round=-1,
@@ -164,12 +181,15 @@ class Server:
     # State
 
     def state(self) -> ServerState:
-        """Everything that the server remembers, at any moment; do not change it."""
-        return self._state
+        """Everything that the server remembers, at any moment."""
+        return replace(
+            _copied(self._state), entries=tuple(self.ledger.entries), eps=dict(self.ledger.eps)
+        )
 
     def restore(self, state: ServerState) -> None:
         """Go on from a saved state."""
-        self._state = state
+        self._state = _copied(state)
+        self.ledger = Ledger(state.entries, state.eps.items())
         self._digest = digest(state.estimate)
         self._order = tuple(state.participants)
         self._full: bytes | None = None
@@ -187,13 +207,13 @@ class Server:
 
     @property
     def theta(self) -> Vector:
-        """The server's model."""
-        return self._state.theta
+        """The server's model, to look at."""
+        return read_only(self._state.theta)
 
     @property
     def estimate(self) -> Vector:
-        """theta_hat, what every device in sync holds."""
-        return self._state.estimate
+        """theta_hat, what every device in sync holds, to look at."""
+        return read_only(self._state.estimate)
 
     @property
     def held(self) -> Held:
@@ -204,16 +224,20 @@ class Server:
 
     def join(self, device: int, samples: int) -> None:
         """Make a device a member, with its number of samples."""
-        if not isinstance(samples, int) or samples < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError("samples", of=f"device {device}", allowed="an int >= 1", got=samples)
+        check_number(device)
+        if type(samples) is not int or not 1 <= samples <= MAX_SAMPLES:
+            allowed = "an int in [1, 2^53]"
+            raise InputError("samples", of=f"device {device}", allowed=allowed, got=samples)
         self._state.samples[device] = samples
 
     def leave(self, device: int) -> None:
-        """Forget a device; in an open round its accepted reply stays."""
+        """Forget a device, but for which of its replies was the last: it may come back.
+
+        In an open round its accepted reply stays.
+        """
         self._member(device)
         del self._state.samples[device]
         self._state.held.pop(device, None)
-        self._state.accepted.pop(device, None)
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -307,9 +331,10 @@ class Server:
             in_time = known != NOTHING and known.round == state.round - 1
             return (state.broadcast,), "update" if in_time else late
         chain = self._chain(known)
+        kind: Kind = "update" if len(chain) == 1 else late
         if not chain or sum(map(len, chain)) >= len(self._model()):
-            return (self._model(),), late
-        return chain, "update" if len(chain) == 1 else late
+            return (self._model(),), kind
+        return chain, kind
 
     def _chain(self, known: Held) -> tuple[bytes, ...]:
         """The updates from `known` to the estimate, or none if the log does not join them."""
@@ -350,7 +375,7 @@ class Server:
         """The reply, decoded as far as to be found whole and for this round."""
         entries = len(self.theta)
         try:
-            addend = open_addend(reply, max_entries=entries, threads=self._threads)
+            addend = self._open(reply)
         except FrameError as error:
             raise Refused(device, "damaged", str(error)) from error
         header, address = addend.header, addend.header.address
@@ -361,7 +386,12 @@ class Server:
             raise Refused(device, "late", f"it is for round {address.round}, not {self.round}")
         if address.digest != self._digest:
             raise Refused(device, "diverged", "it was trained from another estimate")
+        if addend.terms.peak * sum(self._state.participants.values()) > LARGEST:
+            raise Refused(device, "huge", f"it has entries of {addend.terms.peak:.3g}")
         return addend
+
+    def _open(self, reply: bytes) -> Addend:
+        return open_addend(reply, max_entries=len(self.theta), threads=self._threads)
 
     def _add(self, device: int, addend: Addend) -> None:
         """Add a reply to the sum; it is its turn."""
@@ -375,7 +405,7 @@ class Server:
         state, order = self._state, self._order
         while state.turn < len(order) and order[state.turn] in state.waiting:
             device = order[state.turn]
-            self._add(device, open_addend(state.waiting.pop(device), threads=self._threads))
+            self._add(device, self._open(state.waiting.pop(device)))
 
     def close_round(self) -> None:
         """Line 6: theta(t+1) = theta_hat(t) + step(sum_m B_m / B reply_m)."""
@@ -385,7 +415,7 @@ class Server:
                 "round", of="Server", allowed="open", got=f"round {state.round}, closed"
             )
         for device in sorted(state.waiting):
-            self._add(device, open_addend(state.waiting.pop(device), threads=self._threads))
+            self._add(device, self._open(state.waiting.pop(device)))
         update = state.total / np.float32(max(state.weight, 1))
         step, state.moments = self.scheme.optimizer.step(update, state.moments)
         base = state.estimate if self.scheme.server_model == "estimate" else state.theta
@@ -421,3 +451,23 @@ class Server:
         if device not in self._state.samples:
             allowed = "that of a member"
             raise InputError("number", of="a device", allowed=allowed, got=device)
+
+
+def check_number(device: object) -> None:
+    """Raise unless a device's number is an int that a stream can be addressed by."""
+    if type(device) is not int or not 0 <= device < 1 << 63:
+        raise InputError("number", of="a device", allowed="an int in [0, 2^63)", got=device)
+
+
+def _copied(state: ServerState) -> ServerState:
+    """The state with its own dictionaries and sum: what a server changes in place."""
+    return replace(
+        state,
+        samples=dict(state.samples),
+        held=dict(state.held),
+        accepted=dict(state.accepted),
+        participants=dict(state.participants),
+        answered=dict(state.answered),
+        waiting=dict(state.waiting),
+        total=state.total.copy(),
+    )

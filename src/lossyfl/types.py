@@ -79,6 +79,16 @@ class Ladder:
         below = magnitudes[:, ::-1] if self.alphabet % 2 == 0 else magnitudes[:, :0:-1]
         return np.concatenate([-below, magnitudes], axis=1)
 
+    def look_up(self, symbols: Symbols, blocks: NDArray[np.int64]) -> Vector:
+        """`rows(...)[block, symbol]` for pairs, without the rows: for blocks shorter than a row."""
+        q, twin = self.levels, 1 - self.alphabet % 2
+        place = symbols.astype(np.int64) - q
+        below = place < twin  # -q ... 0 (or -1 and one zero above), then the same upwards
+        steps = np.where(below, -place, place - twin).astype(np.float64)
+        low, high = self.low[blocks].astype(np.float64), self.high[blocks].astype(np.float64)
+        magnitude = (low + (high - low) * steps / q).astype(np.float32)
+        return np.where(below & ((place < 0) | (twin == 1)), -magnitude, magnitude)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codebook:
@@ -150,6 +160,13 @@ class Quantizer(Protocol):
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """The bits that the quantizer's paper counts, to be shown beside the real bytes."""
         ...
+
+
+def read_only(x: Vector) -> Vector:
+    """The same memory, not to be written."""
+    view = x.view()
+    view.flags.writeable = False
+    return view
 
 
 def symbol_type(alphabet: int) -> type[np.uint8] | type[np.uint16]:

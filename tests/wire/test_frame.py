@@ -10,8 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers import forge, laplace, sample_frame, seal
 
-from lossyfl import Address, Codebook, FrameError, InputError, Kind, Quantized, decode, inspect
+from lossyfl import (
+    Address,
+    Codebook,
+    FrameError,
+    InputError,
+    Kind,
+    Ladder,
+    Quantized,
+    Rotated,
+    Stochastic,
+    decode,
+    encode,
+    inspect,
+    stream,
+)
 from lossyfl.types import Counts, Symbols
+from lossyfl.vectors import block_bounds
 from lossyfl.wire import frame as frames
 from lossyfl.wire import radix
 from lossyfl.wire.model import entropy
@@ -34,8 +49,6 @@ class TestPack:
         assert inspect(sample_frame()).header_bytes <= 64
 
     def test_zero_vector_costs_header_only(self) -> None:
-        from lossyfl import Stochastic, encode, stream
-
         frame = encode(np.zeros(10**6, np.float32), Stochastic(), rng=stream(0))
         assert len(frame) <= 64
         assert not decode(frame).any()
@@ -114,6 +127,16 @@ class TestWrongQuantized:
     def test_table_of_nan(self) -> None:
         with pytest.raises(InputError, match="table of Quantized must be finite"):
             frames.pack(book([0, 1], [0, float("nan")]), Address())
+
+    def test_odd_ladder_with_a_minimum(self) -> None:
+        one, two = np.ones(1, np.float32), np.full(1, 2, np.float32)
+        wrong = replace(book([0, 0], [0, 1]), table=Ladder(low=one, high=two, alphabet=5))
+        with pytest.raises(InputError, match="low of Ladder must be 0 in an odd alphabet"):
+            frames.pack(wrong, Address())
+
+    def test_bounds_that_miss_entries(self) -> None:
+        with pytest.raises(InputError, match="bounds of Quantized must be from 0 to 3"):
+            frames.pack(replace(book([0, 0, 0], [0, 1]), bounds=np.array([0, 2])), Address())
 
     def test_alphabet_of_one(self) -> None:
         with pytest.raises(InputError, match="alphabet of Quantized must be in"):
@@ -210,6 +233,23 @@ class TestHostileBytes:
     def test_entries_that_the_bytes_cannot_hold(self) -> None:
         with pytest.raises(FrameError):
             decode(forge(sample_frame(), 8, struct.pack("<Q", 6000)))
+
+    def test_long_rows_for_short_blocks_take_no_time(self) -> None:
+        """One row of 65,535 values for each entry would be 10^10 operations."""
+        x = laplace(200_000)
+        frame = encode(x, Stochastic(levels=32_767, scale=3), rng=stream(0))
+        quantized = Stochastic(levels=32_767, scale=3)
+        bounds = block_bounds(3, len(x), None)
+        got = quantized.quantize(x, bounds, rng=stream(0))
+        some = np.arange(0, len(x), 997)
+        rows = [got.table.rows(i // 3, i // 3 + 1)[0, got.symbols[i]] for i in some.tolist()]
+        assert np.array_equal(decode(frame)[some], np.array(rows))
+
+    def test_rotated_frames_that_overflow(self) -> None:
+        frame = encode(laplace(1000), Rotated(inner=Stochastic(levels=2)), rng=stream(0))
+        huge = struct.pack("<f", 3e38)
+        with pytest.raises(FrameError, match="finite"):
+            decode(forge(forge(frame, 44, huge), 40, struct.pack("<f", 2.9e38)))
 
     def test_listed_blocks_must_sum_to_the_entries(self) -> None:
         frame = sample_frame(scale="tensor")

@@ -17,6 +17,11 @@ def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
         with os.fdopen(handle, "wb") as file:
             for piece in pieces:
                 file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)  # as any other file, not as a temporary one
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -7,10 +7,12 @@ becomes JSON in the metadata. The types of fields say what is read back, so a fi
 import dataclasses
 import json
 import typing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import xxhash
 
 from lossyfl.errors import InputError
 from lossyfl.files import safetensors
@@ -27,7 +29,9 @@ def save(path: Path, state: object) -> None:
     """Write a state, all or nothing."""
     tensors: list[Tensor] = []
     facts = _dump(state, "", tensors)
-    metadata = {"format": FORMAT, "kind": type(state).__name__, "facts": json.dumps(facts)}
+    text = json.dumps(facts)
+    check = _digest(text, tensors)
+    metadata = {"format": FORMAT, "kind": type(state).__name__, "facts": text, "digest": check}
     safetensors.write(path, File(tensors=tuple(tensors), metadata=metadata))
 
 
@@ -40,14 +44,27 @@ def load(path: Path, kind: type[T]) -> T:
     if found != (FORMAT, kind.__name__):
         allowed = f"{FORMAT} of {kind.__name__}"
         raise InputError("content", of=path.name, allowed=allowed, got=f"{found[0]} of {found[1]}")
+    text = file.metadata.get("facts", "")
+    if file.metadata.get("digest") != _digest(text, file.tensors):
+        allowed = f"a whole {kind.__name__}"
+        raise InputError("content", of=path.name, allowed=allowed, got="damaged")
     tensors = {tensor.name: tensor for tensor in file.tensors}
     try:
-        return cast("T", _parse(kind, json.loads(file.metadata["facts"]), "", tensors))
+        return cast("T", _parse(kind, json.loads(text), "", tensors))
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         allowed = f"a whole {kind.__name__}"
         raise InputError(
             "content", of=path.name, allowed=allowed, got=f"damaged: {error}"
         ) from error
+
+
+def _digest(facts: str, tensors: Sequence[Tensor]) -> str:
+    """XXH3-64 of everything in a snapshot, whatever the order of its tensors."""
+    digest = xxhash.xxh3_64(facts.encode())
+    for tensor in sorted(tensors, key=lambda tensor: tensor.name):
+        digest.update(tensor.name.encode())
+        digest.update(bytes(tensor.data))
+    return digest.hexdigest()
 
 
 def _dump(value: object, path: str, tensors: list[Tensor]) -> object:

@@ -7,6 +7,7 @@ from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
 from lossyfl.links.schedule import Schedule
 from lossyfl.types import Vector
+from lossyfl.wire.frame import HARD_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,4 +29,4 @@ class Direct:
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x)."""
-        return decode(frame), state
+        return decode(frame, max_entries=HARD_LIMIT), state

@@ -6,7 +6,7 @@ from typing import ClassVar
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
 from lossyfl.types import Vector
-from lossyfl.wire.frame import pack_raw
+from lossyfl.wire.frame import HARD_LIMIT, pack_raw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,4 +26,4 @@ class Lossless:
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """X."""
-        return decode(frame), state
+        return decode(frame, max_entries=HARD_LIMIT), state

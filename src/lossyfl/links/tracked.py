@@ -18,6 +18,7 @@ from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message, nothing
 from lossyfl.links.schedule import Schedule
 from lossyfl.types import Vector
+from lossyfl.wire.frame import HARD_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +42,10 @@ class Tracked:
             change += state.memory
         frame = self.quantizer.encode(change, message)
         estimate, _ = self.receive(frame, state)
-        memory = change - decode(frame) if self.compensate else state.memory
+        memory = change - decode(frame, max_entries=HARD_LIMIT) if self.compensate else state.memory
         return frame, LinkState(estimate=estimate, memory=memory)
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """The estimate, moved by the frame."""
-        estimate = state.estimate + decode(frame)
+        estimate = state.estimate + decode(frame, max_entries=HARD_LIMIT)
         return estimate, LinkState(estimate=estimate, memory=state.memory)

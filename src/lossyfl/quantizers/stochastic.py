@@ -42,7 +42,7 @@ from lossyfl.types import (
 
 CHUNK = 1 << 12  # entries whose random words stay in the first-level cache
 STRIP = 1 << 19  # entries whose symbols stay in the second-level cache until they are counted
-SIGN = 0x7FFFFFFF
+MAGNITUDE = 0x7FFFFFFF  # all bits of a float32 but its sign
 INFINITY_BITS = 0x7F800000
 
 
@@ -172,10 +172,10 @@ def _magnitudes(
     """Range of |x| per block, on the bits: magnitudes order as their bit patterns do."""
     for block in range(len(bounds) - 1):
         own = bits[bounds[block] : bounds[block + 1]]
-        least = np.uint32(SIGN)
+        least = np.uint32(MAGNITUDE)
         most = np.uint32(0)
         for i in range(len(own)):
-            magnitude = np.uint32(own[i] & np.uint32(SIGN))
+            magnitude = np.uint32(own[i] & np.uint32(MAGNITUDE))
             least = min(least, magnitude)
             most = max(most, magnitude)
         low[block] = least

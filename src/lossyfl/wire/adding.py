@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.jit import kernel
-from lossyfl.types import Bounds, Codebook, Ladder, Symbols, Vector
+from lossyfl.types import Bounds, Codebook, Ladder, Quantized, Symbols, Vector
 from lossyfl.wire import body, frame
 from lossyfl.wire.facts import Facts, facts_of
 from lossyfl.wire.frame import MAX_ENTRIES, ROWS_AT_ONCE, Bytes, Header, Opened
@@ -20,7 +20,10 @@ from lossyfl.wire.letters import digit_table, scatter_add
 
 
 class Terms(Protocol):
-    """What a frame adds to a sum."""
+    """What a frame adds to a sum; `peak` is no smaller than any of its magnitudes."""
+
+    @property
+    def peak(self) -> float: ...  # noqa: D102
 
     def add_to(self, total: Vector, weight: float) -> None:
         """Total += weight * vector, entry by entry in float32."""
@@ -63,6 +66,10 @@ class _Plain:
 
     vector: Vector
 
+    @property
+    def peak(self) -> float:
+        return float(np.abs(self.vector).max())
+
     def add_to(self, total: Vector, weight: float) -> None:
         _add(self.vector, np.float32(weight), total)
 
@@ -73,6 +80,10 @@ class _Letters:
 
     letters: Symbols
     values: NDArray[np.float32]
+
+    @property
+    def peak(self) -> float:
+        return float(np.abs(self.values).max())
 
     def add_to(self, total: Vector, weight: float) -> None:
         scatter_add(self.letters, self.values * np.float32(weight), total)
@@ -86,7 +97,16 @@ class _Blocks:
     bounds: Bounds
     table: Ladder | Codebook
 
+    @property
+    def peak(self) -> float:
+        values = self.table.high if isinstance(self.table, Ladder) else self.table.values
+        return float(np.abs(values).max())
+
     def add_to(self, total: Vector, weight: float) -> None:
+        if frame.is_sparse(self.table, len(self.symbols)):
+            quantized = Quantized(symbols=self.symbols, bounds=self.bounds, table=self.table)
+            _add(frame.values(quantized), np.float32(weight), total)
+            return
         step = max(1, ROWS_AT_ONCE // self.table.alphabet)
         for start in range(0, self.table.blocks, step):
             stop = min(start + step, self.table.blocks)

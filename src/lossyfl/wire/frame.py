@@ -159,8 +159,14 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
     if table.blocks != len(quantized.bounds) - 1:
         allowed = f"{len(quantized.bounds) - 1} rows, one per block"
         raise InputError("table", of="Quantized", allowed=allowed, got=table.blocks)
-    if isinstance(table, Codebook) and not np.isfinite(table.values).all():
+    floats = table.values if isinstance(table, Codebook) else table.high
+    if not np.isfinite(floats).all():
         raise InputError("table", of="Quantized", allowed="finite", got="NaN or infinity")
+    if isinstance(table, Ladder) and table.alphabet % 2 and table.low.any():
+        raise InputError("low", of="Ladder", allowed="0 in an odd alphabet", got=table.low.max())
+    if quantized.bounds[0] != 0 or quantized.bounds[-1] != len(symbols):
+        allowed = f"from 0 to {len(symbols)}"
+        raise InputError("bounds", of="Quantized", allowed=allowed, got=quantized.bounds.tolist())
     counts = quantized.counts
     if counts is None:
         counts = histogram.count(symbols, table.alphabet)
@@ -331,6 +337,12 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
     """The vector that the symbols stand for; few rows of a long table exist at a time."""
     symbols, bounds, table = quantized.symbols, quantized.bounds, quantized.table
     out = np.empty(len(symbols), dtype=np.float32)
+    if isinstance(table, Ladder) and is_sparse(table, len(symbols)):
+        for start in range(0, len(symbols), ROWS_AT_ONCE):
+            own = np.arange(start, min(start + ROWS_AT_ONCE, len(symbols)))
+            blocks = np.searchsorted(bounds, own, side="right") - 1
+            out[own] = table.look_up(symbols[own], blocks)
+        return _turned_back(out, quantized.rotation)
     step = max(1, ROWS_AT_ONCE // table.alphabet)
 
     def look_up(blocks: range) -> None:
@@ -338,8 +350,22 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
         _look_up(symbols, bounds[blocks.start : blocks.stop + 1], rows, out)
 
     parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
-    rotation = quantized.rotation
-    return out if rotation is None else unrotate(out, rotation.seed, rotation.entries)
+    return _turned_back(out, quantized.rotation)
+
+
+def is_sparse(table: Ladder | Codebook, symbols: int) -> bool:
+    """Whether all rows of the table would be much larger than the vector: blocks below a row."""
+    return isinstance(table, Ladder) and table.blocks * table.alphabet > 4 * symbols + ROWS_AT_ONCE
+
+
+def _turned_back(x: Vector, rotation: Rotation | None) -> Vector:
+    """The vector before its rotation, if it was rotated."""
+    if rotation is None:
+        return x
+    turned = unrotate(x, rotation.seed, rotation.entries)
+    if not np.isfinite(turned).all():
+        raise FrameError(HEADER.size, "a rotated vector of finite floats", "an overflow")
+    return turned
 
 
 @kernel
