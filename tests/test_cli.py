@@ -68,16 +68,27 @@ class TestCodec:
                 ["codec", "encode", "{x}", "-q", "stochastic:levels=0"],
                 "an int in [1, 32767], got 0",
             ),
-            (["codec", "encode", "{x}", "--seed", "-1"], "address of stream"),
+            (["codec", "encode", "{x}", "--seed", "-1"], "--seed"),
             (["codec", "encode", "{x}", "--threads", "0"], "threads"),
-            (["codec", "inspect", "{x}"], "x.npy"),
+            (["codec", "inspect", "{x}"], "content of x.npy must be a frame or a bundle"),
             (["codec", "incode", "{x}"], "No such command"),
+            (["codec", "encode", "."], "must be one that exists"),
+            (["codec", "encode", "{x}", "-o", "{x}", "--force"], "another file than the source"),
+            (["codec", "encode", "{x}", "-o", "{d}", "--force"], "a file in a folder that exists"),
+            (["codec", "encode", "{x}", "-q", ".:a"], "path of quantizer must be"),
+            (["codec", "encode", "{x}", "-q", "os.path:join"], "options of os.path:join must be"),
+            (["codec", "encode", "{x}", "-q", "os.path:getcwd"], "path of quantizer must be"),
+            (["codec", "encode", "{x}", "-q", "collections.abc:Sized"], "must be"),
+            (["codec", "encode", "{x}", "-q", "types.x:SimpleNamespace"], "path of quantizer"),
+            (["bench", "codec", "--json", "{d}/no/x.json"], "a file in a folder that exists"),
+            (["bench", "server", "--json", "{d}/no/x.json"], "a file in a folder that exists"),
+            (["bound", "--plot", "{d}/b.xyz"], "one of .png, .svg, .pdf"),
         ],
     )
     def test_wrong_use_is_one_clear_line(
         self, vector: Path, arguments: list[str], message: str
     ) -> None:
-        said = run(*(a.format(x=vector) for a in arguments), code=2)
+        said = run(*(a.format(x=vector, d=vector.parent) for a in arguments), code=2)
         assert message in said.replace("\n", " ")
 
     def test_limit_is_the_librarys(self) -> None:

@@ -69,7 +69,7 @@ def encode(
     quantizer: Annotated[
         str, typer.Option("--quantizer", "-q", help="name:key=value,...")
     ] = "stochastic:levels=2,scale=model",
-    seed: Annotated[int, typer.Option(help="Seed of the quantizer's randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the quantizer's randomness.", min=0)] = 0,
     threads: Threads = 1,
     force: Force = False,
     as_json: Json = False,
@@ -79,8 +79,10 @@ def encode(
     from lossyfl.quantizers import quantizer as build
     from lossyfl.streams import stream
 
+    if not source.is_file():
+        raise InputError("file", of="codec encode", allowed="one that exists", got=str(source))
     target = output or source.with_name(source.name + ".lfl")
-    _free(target, force)
+    _free(target, force, source=source)
     result = encode_file(source, target, build(quantizer), rng=stream(seed), threads=threads)
     if as_json:
         typer.echo(json.dumps({"file": str(target), **asdict(result)}))
@@ -102,7 +104,7 @@ def decode(
     """Turn a frame back into floats."""
     from lossyfl.files.bundle import decode_file
 
-    _free(output, force)
+    _free(output, force, source=source)
     entries = decode_file(source, output, max_entries=max_entries, threads=threads)
     typer.echo(f"{output}: {entries:,} entries")
 
@@ -139,6 +141,8 @@ def bench_codec(
     """The codec against memcpy, NumPy, constriction and zstandard."""
     from lossyfl.bench.codec import run
 
+    _can_write(json_file)
+    _can_write(markdown_file)
     run(json_file, markdown_file, quick=quick)
 
 
@@ -152,6 +156,7 @@ def bench_server(
     """Replies aggregated, memory of a round, and the rotation."""
     from lossyfl.bench.server import run
 
+    _can_write(json_file)
     run(json_file, quick=quick)
 
 
@@ -168,7 +173,10 @@ def bound(
 
     from lossyfl.experiments import bound as experiment
 
+    _can_write(json_file)
+    _can_write(plot, (".png", ".svg", ".pdf"))
     console = Console()
+    console.width = max(console.width, 150)  # a wide table wraps better than it shrinks
     settings = experiment.small_settings() if quick else experiment.default_settings()
     with console.status(f"{len(settings)} settings, about a minute"):
         outcomes = experiment.run(settings)
@@ -190,10 +198,28 @@ def demo(as_json: Json = False) -> None:
     run(as_json=as_json)
 
 
-def _free(path: Path, force: bool) -> None:
-    """Raise if a file would be overwritten."""
+def _free(path: Path, force: bool, *, source: Path) -> None:
+    """Raise if a file would be overwritten that should not be."""
+    _can_write(path)
+    if path.exists() and path.samefile(source):
+        raise InputError(
+            "output", of="codec", allowed="another file than the source", got=str(path)
+        )
     if path.exists() and not force:
         raise InputError("output", of="codec", allowed="a new file, or --force", got=str(path))
+
+
+def _can_write(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
+    """Raise if a file cannot be written here, before the work that fills it."""
+    if path is None:
+        return
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(
+            "output", of="lossyfl", allowed="a file in a folder that exists", got=str(path)
+        )
+    if suffixes and path.suffix not in suffixes:
+        allowed = f"one of {', '.join(suffixes)}"
+        raise InputError("suffix", of="the output", allowed=allowed, got=path.name)
 
 
 def _print_info(info: "FrameInfo") -> None:

@@ -26,8 +26,7 @@ LEGEND = """\
 bytes    len(frame), with header, tables and checksum
 bits     of these per entry; beside them the symbols' entropy and the paper's R_Q
 error    ||x - x_hat||^2 / ||x||^2 of this one draw; the mean of x_hat is x
-next     lossyfl codec encode model.safetensors
-         lossyfl codec inspect model.safetensors.lfl"""
+next     lossyfl codec encode model.safetensors, with a model of yours"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,12 @@ class Registry(Generic[T]):
         for key in options:
             if key not in known:
                 raise InputError("option", of=name, allowed=one_of(known, key), got=key)
-        return cast("T", maker(**{key: _value(text) for key, text in options.items()}))
+        try:
+            made = maker(**{key: _value(text) for key, text in options.items()})
+        except TypeError as error:
+            allowed = "those that it takes and needs"
+            raise InputError("options", of=name, allowed=allowed, got=str(error)) from error
+        return cast("T", made)
 
 
 def _split(spec: str) -> tuple[str, dict[str, str]]:
@@ -67,7 +72,7 @@ def _load(path: str, kind: str) -> Callable[..., object]:
     module, _, attribute = path.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         allowed = "a class that can be imported as package.module:Name"
         raise InputError("path", of=kind, allowed=allowed, got=f"{path} ({error})") from error
     if not callable(found):

@@ -6,6 +6,7 @@ every level. `uniform` is the worst case for an entropy coder: every symbol equa
 """
 
 import json
+import math
 import os
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -117,15 +118,19 @@ class Result:
 def run(json_file: Path | None, markdown_file: Path | None, *, quick: bool) -> None:
     """Measure, print the tables, and write everything to the files."""
     console = Console()
+    console.width = max(console.width, 100)
     results: list[Result] = []
     cases = list(_cases(quick=quick))
-    with console.status("") as status:
+    progress = Console(stderr=True)
+    with progress.status("") as status:
         for number, (entries, levels, share) in enumerate(cases, 1):
-            case = f"d = {entries:,}, q = {levels}, zeros {_label(share)}"
-            status.update(f"{number}/{len(cases)}: {case}")
+            case = f"{number}/{len(cases)}: d = {entries:,}, q = {levels}, zeros {_label(share)}"
+            status.update(case)
+            if not progress.is_terminal:
+                progress.print(case)
             results.append(measure(entries, levels, share))
     facts = machine.describe()
-    sheets = [_speeds(results), _sizes(results)]
+    sheets = [_speeds(results), _peers(results), _sizes(results)]
     if json_file is not None:
         report = {"machine": facts, "results": [asdict(result) for result in results]}
         json_file.write_text(json.dumps(report, indent=1))
@@ -326,7 +331,8 @@ def _label(share: float) -> str:
 
 
 def _case(result: Result) -> tuple[str, str, str]:
-    return f"{result.entries:,}", f"{result.levels}", _label(result.zero_share)
+    power = round(math.log10(result.entries), 1)
+    return f"10^{power:g}", f"{result.levels}", _label(result.zero_share)
 
 
 def _sizes(results: list[Result]) -> Sheet:
@@ -349,8 +355,10 @@ def _sizes(results: list[Result]) -> Sheet:
 
 
 def _speeds(results: list[Result]) -> Sheet:
-    title = "Speed as a multiple of others', encode / decode; peak memory in bytes an entry"
-    pairs = ("coder : constriction", "whole : constriction", "whole : memcpy", "all cores : one")
+    title = (
+        "Speed, encode / decode, as a multiple of others': one thread, then all cores against one"
+    )
+    names = ("k", "coder : constriction", "whole : constriction", "whole : memcpy", "all cores")
     rows = [
         (
             *_case(r),
@@ -359,12 +367,23 @@ def _speeds(results: list[Result]) -> Sheet:
             f"{r.speed.whole_encode:.1f} / {r.speed.whole_decode:.1f}",
             f"{r.speed.copy_encode:.3f} / {r.speed.copy_decode:.3f}",
             f"{r.speed.cores_encode:.2f} / {r.speed.cores_decode:.2f}",
+        )
+        for r in results
+    ]
+    return Sheet(title=title, columns=("d", "q", "zeros", *names), rows=rows)
+
+
+def _peers(results: list[Result]) -> Sheet:
+    title = "Speed against other peers, and peak memory in bytes an entry, encode / decode"
+    names = ("coder : zstd 1", "coder : zstd 9", "quantizer : NumPy", "memory")
+    rows = [
+        (
+            *_case(r),
             f"{r.speed.zstd1_encode:.1f} / {r.speed.zstd1_decode:.1f}",
-            f"{r.speed.zstd9_encode:.0f}",
+            f"{r.speed.zstd9_encode:.1f}",
             f"{r.speed.quantize:.1f}",
             f"{r.memory.encode:.2f} / {r.memory.decode:.2f}",
         )
         for r in results
     ]
-    more = ("coder : zstd 1", ": zstd 9", "quantizer : NumPy", "memory")
-    return Sheet(title=title, columns=("d", "q", "zeros", "k", *pairs, *more), rows=rows)
+    return Sheet(title=title, columns=("d", "q", "zeros", *names), rows=rows)

@@ -8,8 +8,10 @@ stand beside it unchanged. A plain vector needs no bundle: its file is the bare 
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lossyfl.codec import FrameInfo, decode, encode, inspect
 from lossyfl.errors import InputError
@@ -47,10 +49,11 @@ def encode_file(
     """Encode a `.npy` vector or a `.safetensors` model."""
     _require(source)
     if source.suffix == ".npy":
-        x = _read_npy(source)
+        array = _read_npy(source)
+        x = as_vector(array)
         frame = encode(x, quantizer, rng=rng, tensors=(len(x),), threads=threads)
         write_atomically(target, [frame])
-        return Encoded(source=x.nbytes, target=len(frame), exact=0, frame=inspect(frame))
+        return Encoded(source=array.nbytes, target=len(frame), exact=0, frame=inspect(frame))
     if source.suffix != safetensors.SUFFIX:
         allowed = "a .npy vector or a .safetensors model"
         raise InputError("file", of="codec encode", allowed=allowed, got=source.name)
@@ -114,10 +117,13 @@ def _read_bundle(path: Path) -> File | None:
     data = path.read_bytes()
     if data.startswith(MAGIC):
         return None
-    file = safetensors.parse(data, of=path.name)
+    allowed = "a frame or a bundle that lossyfl wrote"
+    try:
+        file = safetensors.parse(data, of=path.name)
+    except InputError:
+        raise InputError("content", of=path.name, allowed=allowed, got="other bytes") from None
     if file.metadata.get("format") != FORMAT or FRAME not in {t.name for t in file.tensors}:
-        allowed = "a frame or a bundle that lossyfl wrote"
-        raise InputError("content", of=path.name, allowed=allowed, got="another file")
+        raise InputError("content", of=path.name, allowed=allowed, got="another safetensors file")
     return file
 
 
@@ -126,13 +132,12 @@ def _require(path: Path) -> None:
         raise InputError("file", of="codec", allowed="one that exists", got=str(path))
 
 
-def _read_npy(path: Path) -> Vector:
+def _read_npy(path: Path) -> NDArray[Any]:
     try:
-        array = np.load(path, allow_pickle=False)
+        return np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         allowed = "a .npy array of floats"
-        raise InputError("content", of=path.name, allowed=allowed, got=f"{error}") from error
-    return as_vector(array)
+        raise InputError("content", of=path.name, allowed=allowed, got="other bytes") from error
 
 
 def _npy(vector: Vector) -> bytes:

@@ -57,7 +57,7 @@ def parse(data: bytes, *, of: str) -> File:
         tensors = [_tensor(name, info, body) for name, info in header.items()]
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         allowed = "a whole safetensors file"
-        raise InputError("content", of=of, allowed=allowed, got=f"other bytes ({error})") from error
+        raise InputError("content", of=of, allowed=allowed, got="other bytes") from error
     order = {name: info["data_offsets"][0] for name, info in header.items()}
     tensors.sort(key=lambda tensor: (order[tensor.name], tensor.name))
     return File(tensors=tuple(tensors), metadata=metadata)

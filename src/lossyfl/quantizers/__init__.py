@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 from functools import cache
 
+from lossyfl.errors import InputError
 from lossyfl.registry import Registry
 from lossyfl.types import Quantizer
 
@@ -30,11 +31,22 @@ def quantizer(spec: str) -> Quantizer:
     Rotated(inner=Stochastic(levels=50, scale='model'))
     """
     _load_all()
+    made = _registry.build(spec.removeprefix(ROTATED))
+    missing = [
+        name
+        for name in ("scale", "unbiased", "quantize", "nominal_bits")
+        if not hasattr(made, name)
+    ]
+    if missing:
+        allowed = "a quantizer (lossyfl.Quantizer)"
+        raise InputError(
+            "path", of="quantizer", allowed=allowed, got=f"{spec}, without {missing[0]}"
+        )
     if spec.startswith(ROTATED):
         from lossyfl.quantizers.rotated import Rotated
 
-        return Rotated(inner=_registry.build(spec.removeprefix(ROTATED)))
-    return _registry.build(spec)
+        return Rotated(inner=made)
+    return made
 
 
 def names() -> list[str]:
