@@ -210,11 +210,14 @@ class TestSum:
         expected = (20 * updates[1].astype(float) + 40 * updates[3].astype(float)) / 60
         assert np.allclose(server.theta - server.estimate, expected, atol=1e-6)
 
-    def test_a_round_without_replies_changes_nothing(self) -> None:
-        server, _ = setup("lfl")
+    @pytest.mark.parametrize("spec", ["lfl", "lb:server_optimizer=momentum"])
+    def test_a_round_without_replies_changes_nothing(self, spec: str) -> None:
+        server, devices = setup(spec)
+        run_round(server, devices, local)
         server.open_round()
+        before = server.estimate if spec == "lfl" else server.theta
         server.close_round()
-        assert server.theta.tobytes() == laplace(D).tobytes()
+        assert server.theta.tobytes() == before.tobytes()
 
     def test_a_reply_stays_when_its_device_leaves(self) -> None:
         server, devices = setup("lossless")
@@ -452,6 +455,15 @@ class TestState:
             return server.theta.tobytes(), *(d.memory.tobytes() for d in devices.values())
 
         assert play(stops=True) == play(stops=False)
+
+    def test_the_state_of_another_scheme_is_refused(self) -> None:
+        server, devices = setup("lossless")
+        run_round(server, devices, local)
+        other, others = setup("lfl")
+        with pytest.raises(InputError, match="state of Server must be of the scheme lfl"):
+            other.restore(server.state())
+        with pytest.raises(InputError, match="state of device 0 must be of the scheme lfl"):
+            others[0].restore(devices[0].state())
 
     def test_other_files_are_refused(self, tmp_path: Path) -> None:
         snapshot.save(tmp_path / "d", DeviceState())

@@ -77,7 +77,14 @@ class Device:
         return replace(self._state)
 
     def restore(self, state: DeviceState) -> None:
-        """Go on from a saved state."""
+        """Go on from a saved state; it must be of this scheme."""
+        links = ((self.scheme.uplink, state.uplink), (self.scheme.downlink, state.downlink))
+        for link, saved in links:
+            if state.round >= 0 and not link.init(state.estimate).fits(saved):
+                allowed = f"of the scheme {self.scheme.name}"
+                raise InputError(
+                    "state", of=f"device {self.number}", allowed=allowed, got="another's"
+                )
         self._state = replace(state)
         self._digest = digest(state.estimate)
 

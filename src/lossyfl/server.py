@@ -187,7 +187,10 @@ class Server:
         )
 
     def restore(self, state: ServerState) -> None:
-        """Go on from a saved state."""
+        """Go on from a saved state; it must be of this scheme."""
+        if not self.scheme.downlink.init(state.estimate).fits(state.link):
+            allowed = f"of the scheme {self.scheme.name}"
+            raise InputError("state", of="Server", allowed=allowed, got="another's")
         self._state = _copied(state)
         self.ledger = Ledger(state.entries, state.eps.items())
         self._digest = digest(state.estimate)
@@ -416,10 +419,12 @@ class Server:
             )
         for device in sorted(state.waiting):
             self._add(device, self._open(state.waiting.pop(device)))
-        update = state.total / np.float32(max(state.weight, 1))
-        step, state.moments = self.scheme.optimizer.step(update, state.moments)
         base = state.estimate if self.scheme.server_model == "estimate" else state.theta
-        state.theta = base + step
+        state.theta = base
+        if state.weight:  # without a reply there is nothing to step by, not even with momentum
+            update = state.total / np.float32(state.weight)
+            step, state.moments = self.scheme.optimizer.step(update, state.moments)
+            state.theta = base + step
         state.is_open, state.participants, self._order = False, {}, ()
 
     # Helpers

@@ -34,6 +34,11 @@ class LinkState:
     estimate: Vector = field(default_factory=nothing)
     memory: Vector = field(default_factory=nothing)
 
+    def fits(self, other: "LinkState") -> bool:
+        """Whether the other state has vectors of the same lengths."""
+        mine, theirs = (self.estimate, self.memory), (other.estimate, other.memory)
+        return [len(x) for x in mine] == [len(x) for x in theirs]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
