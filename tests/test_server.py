@@ -22,9 +22,9 @@ from lossyfl import (
     run_round,
     scheme,
 )
-from lossyfl.device import DeviceState
 from lossyfl.files import snapshot
-from lossyfl.server import Listen, ServerState
+from lossyfl.server import Listen
+from lossyfl.states import DeviceState, ServerState
 from lossyfl.types import Vector
 from lossyfl.wire.frame import pack_raw
 

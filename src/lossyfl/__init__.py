@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lossyfl.codec import FrameInfo, decode, encode, inspect
-    from lossyfl.device import Device, DeviceState
+    from lossyfl.device import Device
     from lossyfl.digests import Held
     from lossyfl.errors import (
         FrameError,
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from lossyfl.quantizers.stochastic import Stochastic
     from lossyfl.round import run_round
     from lossyfl.schemes import Scheme, scheme
-    from lossyfl.server import Delivery, Server, ServerState
+    from lossyfl.server import Server
+    from lossyfl.states import Delivery, DeviceState, ServerState
     from lossyfl.streams import Stream, stream
     from lossyfl.types import Codebook, Ladder, Quantized, Quantizer
     from lossyfl.wire.frame import Address, Kind
@@ -73,56 +74,21 @@ __all__ = [
 ]
 
 _HOME = {
-    "codec": (
-        "FrameInfo",
-        "decode",
-        "encode",
-        "inspect",
-    ),
-    "device": (
-        "Device",
-        "DeviceState",
-    ),
+    "codec": ("FrameInfo", "decode", "encode", "inspect"),
+    "device": ("Device",),
     "digests": ("Held",),
-    "errors": (
-        "FrameError",
-        "InputError",
-        "LossyflError",
-        "MissingExtra",
-        "OutOfSync",
-        "Refused",
-    ),
+    "errors": ("FrameError", "InputError", "LossyflError", "MissingExtra", "OutOfSync", "Refused"),
     "ledger": ("Ledger",),
-    "quantizers": (
-        "quantizer",
-        "register",
-    ),
+    "quantizers": ("quantizer", "register"),
     "quantizers.rotated": ("Rotated",),
     "quantizers.stochastic": ("Stochastic",),
     "round": ("run_round",),
-    "schemes": (
-        "Scheme",
-        "scheme",
-    ),
-    "server": (
-        "Delivery",
-        "Server",
-        "ServerState",
-    ),
-    "streams": (
-        "Stream",
-        "stream",
-    ),
-    "types": (
-        "Codebook",
-        "Ladder",
-        "Quantized",
-        "Quantizer",
-    ),
-    "wire.frame": (
-        "Address",
-        "Kind",
-    ),
+    "schemes": ("Scheme", "scheme"),
+    "server": ("Server",),
+    "states": ("Delivery", "DeviceState", "ServerState"),
+    "streams": ("Stream", "stream"),
+    "types": ("Codebook", "Ladder", "Quantized", "Quantizer"),
+    "wire.frame": ("Address", "Kind"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 

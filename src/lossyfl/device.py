@@ -10,7 +10,7 @@ a lost update is lost, as in plain federated averaging.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,35 +18,12 @@ from lossyfl.codec import decode
 from lossyfl.digests import NOTHING, Held, digest
 from lossyfl.errors import FrameError, InputError, OutOfSync
 from lossyfl.links import LinkState, Message
-from lossyfl.links.base import nothing
 from lossyfl.schemes import Scheme
-from lossyfl.server import Delivery, check_number
+from lossyfl.states import Delivery, DeviceState, check_number
 from lossyfl.streams import stream
 from lossyfl.types import Vector, read_only
 from lossyfl.vectors import as_vector
 from lossyfl.wire import frame as frames
-
-
-@dataclass(slots=True, kw_only=True)
-class DeviceState:
-    """Everything that a device remembers; saved and restored to the bit.
-
-    round:    of the estimate; -1 for a new device
-    estimate: theta_hat, empty for a new device
-    downlink: the receiver's state
-    uplink:   the sender's state, with delta_m
-    replied:  the round of the reply that is not settled, -1 for none
-    reply:    that reply
-    accepted: the last round of which the server said that it has the reply, -1 for none
-    """
-
-    round: int = -1
-    estimate: Vector = field(default_factory=nothing)
-    downlink: LinkState = field(default_factory=LinkState)
-    uplink: LinkState = field(default_factory=LinkState)
-    replied: int = -1
-    reply: bytes = b""
-    accepted: int = -1
 
 
 class Device:

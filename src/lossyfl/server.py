@@ -16,7 +16,7 @@ to the bit whatever the order of arrival, and memory is O(d) plus the encoded re
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -24,10 +24,10 @@ import numpy as np
 from lossyfl.digests import NOTHING, Held, digest
 from lossyfl.errors import FrameError, InputError, Refused
 from lossyfl.ledger import Direction, Entry, Kind, Ledger
-from lossyfl.links import LinkState, Message
-from lossyfl.optimizers import Moments
+from lossyfl.links import Message
 from lossyfl.parallel import useful_threads
 from lossyfl.schemes import Scheme
+from lossyfl.states import Broadcast, Delivery, ServerState, check_number
 from lossyfl.streams import stream
 from lossyfl.theory import eps
 from lossyfl.types import Vector, read_only
@@ -41,78 +41,6 @@ Listen = Literal["all", "participants"]
 MAX_SAMPLES = 1 << 53
 LARGEST = float(np.finfo(np.float32).max) / 4
 """What a sum of replies may reach, so that no reply can make the model infinite."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """What the server hands to one device: frames to apply in order.
-
-    accepted: the last round of which the server has the device's reply, -1 for none; the device
-              keeps an update that never arrived (see `device`)
-    """
-
-    frames: tuple[bytes, ...]
-    accepted: int
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of all frames."""
-        return sum(len(frame) for frame in self.frames)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broadcast:
-    """A broadcast frame, the round whose estimate it makes, and the digest it applies to."""
-
-    round: int
-    digest: int
-    frame: bytes
-
-
-@dataclass(slots=True, kw_only=True)
-class ServerState:
-    """Everything that a server remembers; saved and restored to the bit.
-
-    round:        of the estimate; -1 before the first
-    is_open:      whether replies of that round are taken
-    theta:        the server's model
-    estimate:     theta_hat, what devices in sync hold
-    link:         the downlink's state
-    moments:      the optimizer's
-    samples:      B_m of every member
-    held:         what each device was last handed
-    accepted:     the last round of which each device's reply was accepted
-    broadcast:    the newest broadcast frame, empty before the first
-    log:          recent broadcasts of an incremental link, oldest first
-    participants: of the open round, in order, with their B_m
-    answered:     those of them whose reply was accepted, also if they have left since
-    turn:         how many of them have been added, or passed over at the end
-    waiting:      replies whose turn has not come, encoded
-    total:        sum of B_m times reply, so far
-    weight:       sum of B_m, so far
-    entries:      of the ledger
-    eps:          of the ledger
-    """
-
-    round: int
-    is_open: bool
-    theta: Vector
-    estimate: Vector
-    link: LinkState
-    moments: Moments
-    samples: dict[int, int]
-    held: dict[int, Held]
-    accepted: dict[int, int]
-    broadcast: bytes
-    log: tuple[Broadcast, ...]
-    participants: dict[int, int]
-    answered: dict[int, bool]
-    turn: int
-    waiting: dict[int, bytes]
-    total: Vector
-    weight: int
-    entries: tuple[Entry, ...] = ()
-    eps: dict[int, float] = field(default_factory=dict[int, float])
 
 
 class Server:
@@ -183,7 +111,7 @@ class Server:
     def state(self) -> ServerState:
         """Everything that the server remembers, at any moment."""
         return replace(
-            _copied(self._state), entries=tuple(self.ledger.entries), eps=dict(self.ledger.eps)
+            self._state.copied(), entries=tuple(self.ledger.entries), eps=dict(self.ledger.eps)
         )
 
     def restore(self, state: ServerState) -> None:
@@ -191,7 +119,7 @@ class Server:
         if not self.scheme.downlink.init(state.estimate).fits(state.link):
             allowed = f"of the scheme {self.scheme.name}"
             raise InputError("state", of="Server", allowed=allowed, got="another's")
-        self._state = _copied(state)
+        self._state = state.copied()
         self.ledger = Ledger(state.entries, state.eps.items())
         self._digest = digest(state.estimate)
         self._order = tuple(state.participants)
@@ -456,23 +384,3 @@ class Server:
         if device not in self._state.samples:
             allowed = "that of a member"
             raise InputError("number", of="a device", allowed=allowed, got=device)
-
-
-def check_number(device: object) -> None:
-    """Raise unless a device's number is an int that a stream can be addressed by."""
-    if type(device) is not int or not 0 <= device < 1 << 63:
-        raise InputError("number", of="a device", allowed="an int in [0, 2^63)", got=device)
-
-
-def _copied(state: ServerState) -> ServerState:
-    """The state with its own dictionaries and sum: what a server changes in place."""
-    return replace(
-        state,
-        samples=dict(state.samples),
-        held=dict(state.held),
-        accepted=dict(state.accepted),
-        participants=dict(state.participants),
-        answered=dict(state.answered),
-        waiting=dict(state.waiting),
-        total=state.total.copy(),
-    )
