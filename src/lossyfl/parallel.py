@@ -71,13 +71,13 @@ def useful_threads(threads: int, entries: int) -> int:
 
 
 def split(total: int, most: int, threads: int) -> list[range]:
-    """Contiguous runs of at most `most`, and two a thread or more: a late thread gets fewer.
+    """Contiguous runs of at most `most`, one a thread at least: every run more is a wait for the GIL.
 
     >>> split(10, 4, threads=1)
     [range(0, 3), range(3, 6), range(6, 10)]
     """
     count = -(-total // max(most, 1))
     if threads > 1:
-        count = max(count, min(2 * threads, total))
+        count = max(count, min(threads, total))
     edges = [total * i // count for i in range(count + 1)]
     return [range(a, b) for a, b in pairwise(edges)]
