@@ -16,7 +16,8 @@ def test_run_writes_json(
     monkeypatch.setattr(server, "POWERS", (4, 13))
     server.run(tmp_path / "s.json", quick=True)
     report = json.loads((tmp_path / "s.json").read_text())
-    assert [len(report[name]) for name in ("replies", "rounds", "rotations")] == [2, 2, 2]
+    sizes = [len(report[name]) for name in ("replies", "sums", "rounds", "rotations")]
+    assert sizes == [2, 2, 2, 2]
     assert "replies/s" in capsys.readouterr().out
 
 

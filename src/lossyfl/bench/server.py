@@ -27,8 +27,9 @@ from lossyfl.schemes import scheme
 from lossyfl.server import Server
 from lossyfl.streams import stream
 from lossyfl.types import Vector
-from lossyfl.wire.adding import open_addend
+from lossyfl.wire.adding import Letters, open_addend
 from lossyfl.wire.frame import Address, Kind
+from lossyfl.wire.letters import scatter_add
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,19 @@ class Replies:
     gigabytes: float
     memcpy: float
     numpy: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """One length: time of a reply, as a multiple of one that is decoded and added in its turn.
+
+    waiting: decoded when it comes, and again when it is its turn
+    fixed:   added on arrival to a sum of 64-bit integers, the scale given
+    """
+
+    entries: int
+    waiting: float
+    fixed: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +98,8 @@ def run(json_file: Path | None, *, quick: bool) -> None:
     powers = POWERS[:3] if quick else POWERS
     with console.status("replies"):
         replies = [measure_replies(entries) for entries in lengths]
+    with console.status("sums"):
+        sums = [measure_sums(entries) for entries in lengths]
     with console.status("rounds"):
         rounds = [measure_round(10**5, devices) for devices in counts]
     with console.status("rotation"):
@@ -93,13 +109,20 @@ def run(json_file: Path | None, *, quick: bool) -> None:
         report = {
             "machine": facts,
             "replies": [asdict(r) for r in replies],
+            "sums": [asdict(r) for r in sums],
             "rounds": [asdict(r) for r in rounds],
             "rotations": [asdict(r) for r in rotations],
         }
         json_file.write_text(json.dumps(report, indent=1))
     for name, fact in facts.items():
         console.print(f"{name:13} {fact}")
-    for sheet in (_replies_sheet(replies), _rounds_sheet(rounds), _rotations_sheet(rotations)):
+    sheets = (
+        _replies_sheet(replies),
+        _sums_sheet(sums),
+        _rounds_sheet(rounds),
+        _rotations_sheet(rotations),
+    )
+    for sheet in sheets:
         sheet.show(console)
 
 
@@ -145,6 +168,35 @@ def measure_replies(entries: int) -> Replies:
         gigabytes=4 * entries / seconds / 1e9,
         memcpy=ratio(times, "memcpy", "fused"),
         numpy=ratio(times, "numpy", "fused"),
+    )
+
+
+def measure_sums(entries: int) -> Sums:
+    """A reply in its turn, one that waits, and one added to a fixed-point sum."""
+    _, frames = _server(entries, 1)
+    total, fixed = np.zeros(entries, np.float32), np.zeros(entries, np.int64)
+    terms = open_addend(frames[0]).terms
+    assert isinstance(terms, Letters)
+    integers = np.round(terms.values.astype(np.float64) * 10 * 2**24).astype(np.int64)
+
+    def in_turn() -> None:
+        open_addend(frames[0]).terms.add_to(total, 10)
+
+    def waiting() -> None:
+        open_addend(frames[0])
+        in_turn()
+
+    def any_order() -> None:
+        terms = open_addend(frames[0]).terms
+        assert isinstance(terms, Letters)
+        scatter_add(terms.letters, integers, fixed)
+
+    jobs = {"in turn": in_turn, "waiting": waiting, "fixed": any_order}
+    times = side_by_side(jobs, 15 if entries < 10**7 else 5)
+    return Sums(
+        entries=entries,
+        waiting=ratio(times, "waiting", "in turn"),
+        fixed=ratio(times, "fixed", "in turn"),
     )
 
 
@@ -225,6 +277,12 @@ def _replies_sheet(results: list[Replies]) -> Sheet:
     ]
     columns = ("d", "frame bytes", "replies/s", "GB/s of float32", ": memcpy", ": decode and add")
     return Sheet(title="Decode and add one reply, one thread", columns=columns, rows=rows)
+
+
+def _sums_sheet(results: list[Sums]) -> Sheet:
+    rows = [(f"{r.entries:,}", f"{r.waiting:.2f}", f"{r.fixed:.2f}") for r in results]
+    title = "Time of a reply against one that is added in its turn"
+    return Sheet(title=title, columns=("d", "waiting", "fixed point, any order"), rows=rows)
 
 
 def _rounds_sheet(results: list[Rounds]) -> Sheet:

@@ -49,33 +49,35 @@ def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1
 
 def _terms(opened: Opened | Vector, threads: int) -> Terms:
     if not isinstance(opened, Opened):
-        return _Plain(vector=opened)
+        return Plain(vector=opened)
     if opened.rotation is not None:
-        return _Plain(vector=frame.reconstruct(opened, threads))
+        return Plain(vector=frame.reconstruct(opened, threads))
     coded = opened.symbols
     if opened.table.blocks == 1 and isinstance(coded, body.Coded):
         digits = digit_table(coded.alphabet, coded.group)
-        return _Letters(letters=coded.letters(threads), values=opened.table.rows(0, 1)[0][digits])
+        return Letters(letters=coded.letters(threads), values=opened.table.rows(0, 1)[0][digits])
     symbols = frame.unpack_symbols(opened, threads)
-    return _Blocks(symbols=symbols, bounds=opened.bounds, table=opened.table)
+    return Blocks(symbols=symbols, bounds=opened.bounds, table=opened.table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plain:
+class Plain:
     """A vector."""
 
     vector: Vector
 
     @property
     def peak(self) -> float:
+        """The largest magnitude."""
         return float(np.abs(self.vector).max())
 
     def add_to(self, total: Vector, weight: float) -> None:
+        """Total += weight * vector."""
         _add(self.vector, np.float32(weight), total)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Letters:
+class Letters:
     """Letters, and the values of each letter's symbols."""
 
     letters: Symbols
@@ -83,14 +85,16 @@ class _Letters:
 
     @property
     def peak(self) -> float:
+        """The largest magnitude of the table."""
         return float(np.abs(self.values).max())
 
     def add_to(self, total: Vector, weight: float) -> None:
+        """Total += weight * vector."""
         scatter_add(self.letters, self.values * np.float32(weight), total)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Blocks:
+class Blocks:
     """Symbols, and a table for each block of them."""
 
     symbols: Symbols
@@ -99,10 +103,12 @@ class _Blocks:
 
     @property
     def peak(self) -> float:
+        """The largest magnitude of the tables."""
         values = self.table.high if isinstance(self.table, Ladder) else self.table.values
         return float(np.abs(values).max())
 
     def add_to(self, total: Vector, weight: float) -> None:
+        """Total += weight * vector."""
         if frame.is_sparse(self.table, len(self.symbols)):
             quantized = Quantized(symbols=self.symbols, bounds=self.bounds, table=self.table)
             _add(frame.values(quantized), np.float32(weight), total)
