@@ -122,7 +122,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         letters, segments = frames.coder_shape(opened)
         if isinstance(opened.table, Ladder):
             levels = opened.table.levels
-            paper_bits = facts.paper_bits(opened)
+            paper_bits = facts.frame_paper_bits(opened)
     return FrameInfo(
         nbytes=size,
         header_bytes=size - coded,

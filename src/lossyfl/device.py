@@ -114,7 +114,7 @@ class Device:
             raise FrameError(24, f"the digest {digest(estimate):016x}", f"{address.digest:016x}")
         if len(estimate) != len(state.estimate):
             state.uplink = self.scheme.uplink.init(estimate)
-            state.replied = -1
+            state.replied, state.reply = -1, b""
         state.downlink = self.scheme.downlink.init(estimate)
         self._hold(estimate, address.round)
 

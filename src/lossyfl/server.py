@@ -123,6 +123,7 @@ class Server:
         self.ledger = Ledger(state.entries, state.eps.items())
         self._digest = digest(state.estimate)
         self._order = tuple(state.participants)
+        self._heaviest = sum(state.participants.values())
         self._full: bytes | None = None
         self._known: dict[bytes, Facts] = {}
 
@@ -202,6 +203,7 @@ class Server:
         state.is_open, self._full, self._known = True, None, {}
         state.participants = {device: state.samples[device] for device in chosen}
         self._order = tuple(chosen)
+        self._heaviest = sum(state.participants.values())
         state.answered, state.turn, state.weight = {}, 0, 0
         state.total = np.zeros_like(state.theta)
 
@@ -263,7 +265,7 @@ class Server:
             return (state.broadcast,), "update" if in_time else late
         chain = self._chain(known)
         kind: Kind = "update" if len(chain) == 1 else late
-        if not chain or sum(map(len, chain)) >= len(self._model()):
+        if not chain or sum(map(len, chain)) >= frames.raw_nbytes(len(state.theta)):
             return (self._model(),), kind
         return chain, kind
 
@@ -317,7 +319,7 @@ class Server:
             raise Refused(device, "late", f"it is for round {address.round}, not {self.round}")
         if address.digest != self._digest:
             raise Refused(device, "diverged", "it was trained from another estimate")
-        if addend.terms.peak * sum(self._state.participants.values()) > LARGEST:
+        if addend.terms.peak * self._heaviest > LARGEST:
             raise Refused(device, "huge", f"it has entries of {addend.terms.peak:.3g}")
         return addend
 

@@ -4,6 +4,7 @@ Reconstruction is a table look-up, so that the server and all devices agree to t
 quantizer was: a decoder knows tables, never quantizers.
 """
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
@@ -22,22 +23,13 @@ Scale: TypeAlias = Literal["model", "tensor"] | int
 MAX_ALPHABET = 65_536
 
 
-class Table(Protocol):
-    """Per block, the float32 value of every symbol."""
+def paper_bits(entries: int, blocks: int, levels: int) -> float:
+    """R_Q = 64 + d (1 + log2(q + 1)), the paper's count, with 64 bits for every block.
 
-    @property
-    def alphabet(self) -> int:
-        """The number of symbols."""
-        ...
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks that have a row of their own."""
-        ...
-
-    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
-        """The values of blocks [start, stop), one row each."""
-        ...
+    >>> paper_bits(1000, 1, 3)
+    3064.0
+    """
+    return 64 * blocks + entries * (1 + math.log2(levels + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,6 @@ How a level is drawn, in float32 and the same to the bit in the kernel and in th
     level = floor(y) + [u < frac(y)]                            u the stream's upper 24 bits / 2^24
 """
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,6 +36,7 @@ from lossyfl.types import (
     Symbols,
     Vector,
     check_scale,
+    paper_bits,
     symbol_type,
 )
 
@@ -95,7 +95,7 @@ class Stochastic:
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """R_Q = 64 + d (1 + log2(q + 1)), the paper's count, with 64 bits for every block."""
-        return 64 * blocks + entries * (1 + math.log2(self.levels + 1))
+        return paper_bits(entries, blocks, self.levels)
 
 
 STEP = np.dtype(

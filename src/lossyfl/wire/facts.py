@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl.types import Ladder, Vector
+from lossyfl.types import Ladder, Vector, paper_bits
 from lossyfl.wire import body, frame
 from lossyfl.wire.frame import Bytes, Opened
 from lossyfl.wire.model import entropy
@@ -43,14 +43,11 @@ def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:
     if isinstance(opened.symbols, body.Coded):
         weights = opened.symbols.weights.astype(np.int64)
         symbols = entropy(weights) * header.symbols / int(weights.sum())
-    paper = paper_bits(opened)
+    paper = frame_paper_bits(opened)
     return Facts(nbytes=nbytes, entries=header.entries, paper_bits=paper, entropy_bits=symbols)
 
 
-def paper_bits(opened: Opened) -> float:
-    """R_Q = 64 + d (1 + log2(q + 1)), 64 bits for each block, d padded where it is rotated.
-
-    For a codebook, q is 0: a sign an entry.
-    """
+def frame_paper_bits(opened: Opened) -> float:
+    """R_Q, of the padded vector where it is rotated. For a codebook q is 0: a sign an entry."""
     levels = opened.table.levels if isinstance(opened.table, Ladder) else 0
-    return 64 * opened.table.blocks + opened.header.symbols * (1 + math.log2(levels + 1))
+    return paper_bits(opened.header.symbols, opened.table.blocks, levels)

@@ -146,6 +146,11 @@ def pack_raw(x: Vector, address: Address) -> bytes:
     return _seal([_head(address, Coding.RAW, 0, 1, len(x), 0), x.astype("<f4", copy=False).data])
 
 
+def raw_nbytes(entries: int) -> int:
+    """The length of a raw frame of so many entries."""
+    return HEADER.size + 4 * entries + CHECKSUM.size
+
+
 def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
     """The symbols and counts of a quantizer that may be anybody's."""
     symbols, table = quantized.symbols, quantized.table
