@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lossyfl.commands import data, run
 from lossyfl.errors import InputError, LossyflError
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ app = typer.Typer(
 )
 codec = typer.Typer(help="Vectors and models to frames and back.", no_args_is_help=True)
 bench = typer.Typer(help="Speed and size against peers, in one run.", no_args_is_help=True)
+app.command()(run.run)
+app.command()(run.resume)
+app.add_typer(data.app, name="data")
 app.add_typer(codec, name="codec")
 app.add_typer(bench, name="bench")
 

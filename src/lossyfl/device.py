@@ -141,12 +141,29 @@ class Device:
         if unknown:
             # The device was restored to a time before that reply, which carried all that it holds.
             state.uplink = LinkState(memory=np.zeros_like(state.uplink.memory))
-        elif lost and len(state.uplink.memory):
-            memory = state.uplink.memory + decode(state.reply, max_entries=self._limit)
-            state.uplink = LinkState(memory=memory)
+        elif lost:
+            self._take_back()
         if unknown or lost or accepted == state.replied:
             state.replied, state.reply = -1, b""
         state.accepted = max(state.accepted, accepted)
+
+    def settle(self, *, arrived: bool) -> None:
+        """Say at once what became of the last reply; otherwise the next delivery tells."""
+        state = self._state
+        if state.replied < 0:
+            raise InputError("reply", of=f"device {self.number}", allowed="open", got="none")
+        if arrived:
+            state.accepted = state.replied
+        else:
+            self._take_back()
+        state.replied, state.reply = -1, b""
+
+    def _take_back(self) -> None:
+        """Put what a lost reply carried back into delta_m, if there is one."""
+        state = self._state
+        if len(state.uplink.memory):
+            memory = state.uplink.memory + decode(state.reply, max_entries=self._limit)
+            state.uplink = LinkState(memory=memory)
 
     def reply(self, theta: object) -> bytes:
         """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over."""

@@ -5,6 +5,8 @@
     ├── FrameError      bytes that are not a valid frame: offset, expectation  (also a ValueError)
     ├── Refused         a reply that the server does not take, and why; nothing has changed
     ├── OutOfSync       a frame for another estimate than the device holds; nothing has changed
+    ├── Diverged        local training gave a loss that is no number
+    ├── Stopped         a run that could not go on; its last checkpoint is whole
     └── MissingExtra    an optional dependency is not installed                (also an ImportError)
 
 One grammar for wrong arguments: "levels of Stochastic must be an int in [1, 32767], got 0".
@@ -56,6 +58,18 @@ class OutOfSync(LossyflError):
     def __init__(self, device: int, holds: str, needs: str) -> None:
         super().__init__(f"device {device} holds {holds}, the frame needs {needs}")
         self.device = device
+
+
+class Diverged(LossyflError):
+    """Local training whose loss or model is NaN or infinite."""
+
+    def __init__(self, device: int, round: int, loss: float) -> None:
+        super().__init__(f"training of device {device} diverged in round {round}: loss {loss}")
+        self.device, self.round, self.loss = device, round, loss
+
+
+class Stopped(LossyflError):
+    """A run that could not go on: what happened, and what to do; its last checkpoint is whole."""
 
 
 class MissingExtra(LossyflError, ImportError):

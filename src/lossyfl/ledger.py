@@ -76,6 +76,12 @@ class Ledger:
         """Note one frame."""
         self.entries.append(entry)
 
+    def drain(self) -> "Ledger":
+        """All that was noted since the last time; this ledger is empty then."""
+        drained = Ledger(self.entries, self.eps.items())
+        self.entries, self.eps = [], {}
+        return drained
+
     def total(
         self,
         direction: Direction,

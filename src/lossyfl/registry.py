@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar, cast
 
 from lossyfl.errors import InputError, one_of
@@ -34,8 +34,11 @@ class Registry(Generic[T]):
         """All registered names, sorted."""
         return sorted(self._makers)
 
-    def build(self, spec: str) -> T:
-        """The object that `name:key=value,key=value` describes."""
+    def build(self, spec: str, given: Mapping[str, object] | None = None) -> T:
+        """The object that `name:key=value,key=value` describes.
+
+        given: values for those parameters of these names that the spec leaves open
+        """
         name, options = _split(spec)
         maker = _load(name, self.kind) if "." in name else self._makers.get(name)
         if maker is None:
@@ -45,7 +48,8 @@ class Registry(Generic[T]):
             if key not in known:
                 raise InputError("option", of=name, allowed=one_of(known, key), got=key)
         try:
-            made = maker(**{key: _value(text) for key, text in options.items()})
+            values = {key: value for key, value in (given or {}).items() if key in known}
+            made = maker(**values | {key: _value(text) for key, text in options.items()})
         except TypeError as error:
             allowed = "those that it takes and needs"
             raise InputError("options", of=name, allowed=allowed, got=str(error)) from error

@@ -148,6 +148,11 @@ class Server:
         return read_only(self._state.estimate)
 
     @property
+    def broadcast(self) -> bytes:
+        """The newest broadcast frame, for all who hold the estimate before it; empty in round 0."""
+        return self._state.broadcast
+
+    @property
     def held(self) -> Held:
         """What a device in sync holds."""
         return Held(round=self.round, digest=self._digest)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from lossyfl.bench import machine
+from lossyfl import machine
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
 from lossyfl.codec import decode, encode, inspect

@@ -1,0 +1,220 @@
+"""How a run goes: one line that changes on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from lossyfl.simulation.records import Round
+from lossyfl.simulation.run import Outcome, Watcher
+from lossyfl.simulation.setup import Setup
+
+PLAIN_EVERY = 5.0
+"""Seconds from one plain line to the next."""
+
+
+def progress() -> Watcher:
+    """The display for where standard error goes."""
+    console = Console(stderr=True)
+    return Live(console) if console.is_terminal else Plain(console)
+
+
+class Tally:
+    """Sums over the rounds so far, as text."""
+
+    def __init__(self) -> None:
+        self.setup: Setup | None = None
+        self.rounds = self.down = self.up = self.raw_down = self.raw_up = 0
+        self.accuracy: float | None = None
+        self.loss: float | None = None
+
+    def start(self, setup: Setup, done: Sequence[Round]) -> None:
+        """Begin with what was done before."""
+        self.setup = setup
+        for record in done:
+            self.add(record)
+
+    @property
+    def total(self) -> int:
+        """The rounds of the run."""
+        return self.setup.rounds if self.setup else 0
+
+    def add(self, record: Round) -> None:
+        """Count one more round."""
+        self.rounds = record.round + 1
+        self.down += record.down.nbytes
+        self.up += record.up.nbytes
+        self.raw_down += record.down.raw
+        self.raw_up += record.up.raw
+        self.loss = record.train_loss
+        self.accuracy = self.accuracy if record.accuracy is None else record.accuracy
+
+    def title(self) -> str:
+        """What is run."""
+        assert self.setup is not None
+        chosen, entries = self.setup.experiment, len(self.setup.theta)
+        return (
+            f"{chosen.task}, {chosen.scheme}: {entries:,} parameters, {self.setup.devices:,} "
+            f"devices, partition {chosen.partition}"
+        )
+
+    def text(self) -> str:
+        """How it stands."""
+        accuracy = "-" if self.accuracy is None else f"{100 * self.accuracy:.2f} %"
+        loss = "-" if self.loss is None else f"{self.loss:.4f}"
+        down, up = saving(self.raw_down, self.down), saving(self.raw_up, self.up)
+        return (
+            f"accuracy {accuracy}  loss {loss}  "
+            f"down {size(self.down)} ({down})  up {size(self.up)} ({up})"
+        )
+
+
+class Live:
+    """A bar and one line that changes."""
+
+    def __init__(self, console: Console) -> None:
+        self._tally = Tally()
+        self._bar = Progress(
+            TextColumn("round {task.completed}/{task.total}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[text]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self._task = self._bar.add_task("", total=None, text="")
+
+    def started(self, setup: Setup, done: list[Round]) -> None:
+        """Show what is run."""
+        self._tally.start(setup, done)
+        self._bar.console.print(self._tally.title(), highlight=False)
+        self._bar.start()
+        self._show()
+
+    def round_done(self, record: Round) -> None:
+        """Show how it stands."""
+        self._tally.add(record)
+        self._show()
+
+    def stopping(self) -> None:
+        """Say that it will stop."""
+        self._bar.console.print("stopping after this round (once more: at once)", highlight=False)
+
+    def ended(self) -> None:
+        """Leave the last line as it is."""
+        self._bar.stop()
+
+    def _show(self) -> None:
+        tally = self._tally
+        self._bar.update(
+            self._task, completed=tally.rounds, total=tally.total, text=tally.text(), refresh=True
+        )
+
+
+class Plain:
+    """A line every few seconds."""
+
+    def __init__(self, console: Console) -> None:
+        self._tally, self._console = Tally(), console
+        self._last = self._begin = 0.0
+        self._before = 0
+
+    def started(self, setup: Setup, done: list[Round]) -> None:
+        """Show what is run."""
+        self._tally.start(setup, done)
+        self._begin, self._before = time.monotonic(), len(done)
+        self._say(self._tally.title())
+
+    def round_done(self, record: Round) -> None:
+        """Show how it stands."""
+        tally, now = self._tally, time.monotonic()
+        tally.add(record)
+        if tally.rounds < tally.total and now - self._last < PLAIN_EVERY:
+            return
+        self._last = now
+        pace = (now - self._begin) / (tally.rounds - self._before)
+        left = duration(pace * (tally.total - tally.rounds))
+        self._say(f"round {tally.rounds}/{tally.total}  {tally.text()}  {left} left")
+
+    def stopping(self) -> None:
+        """Say that it will stop."""
+        self._say("stopping after this round (once more: at once)")
+
+    def ended(self) -> None:
+        """Nothing is open."""
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, highlight=False, soft_wrap=True)
+
+
+class Several:
+    """Many watchers as one."""
+
+    def __init__(self, watchers: Sequence[Watcher]) -> None:
+        self._watchers = watchers
+
+    def started(self, setup: Setup, done: list[Round]) -> None:
+        """Show what is run."""
+        for watcher in self._watchers:
+            watcher.started(setup, done)
+
+    def round_done(self, record: Round) -> None:
+        """Show how it stands."""
+        for watcher in self._watchers:
+            watcher.round_done(record)
+
+    def stopping(self) -> None:
+        """Say that it will stop."""
+        for watcher in self._watchers:
+            watcher.stopping()
+
+    def ended(self) -> None:
+        """Leave the last line as it is."""
+        for watcher in self._watchers:
+            watcher.ended()
+
+
+def describe(outcome: Outcome) -> str:
+    """What a run came to, in two lines."""
+    s = outcome.summary
+    accuracy = "not looked at" if s.accuracy is None else f"{100 * s.accuracy:.2f} %"
+    return (
+        f"{s.rounds} rounds in {duration(s.seconds)}: accuracy {accuracy}, "
+        f"down {size(s.down)} ({s.saving_down:.1f}x fewer than 32-bit floats), "
+        f"up {size(s.up)} ({s.saving_up:.1f}x)\n"
+        f"results in {outcome.folder}"
+    )
+
+
+def saving(raw: int, real: int) -> str:
+    """How many times fewer bytes."""
+    return f"{raw / real:.1f}x" if real else "-"
+
+
+def size(nbytes: float) -> str:
+    """Bytes for people.
+
+    >>> size(999), size(20_500), size(3_450_000)
+    ('999 B', '20.5 kB', '3.5 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if nbytes < 1000:
+            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
+        nbytes /= 1000
+    return f"{nbytes:.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people.
+
+    >>> duration(4.2), duration(75), duration(7300)
+    ('4.2 s', '1:15 min', '2:01 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = int(seconds // 60)
+    if minutes < 60:
+        return f"{minutes}:{int(seconds % 60):02d} min"
+    return f"{minutes // 60}:{minutes % 60:02d} h"

@@ -1,0 +1,54 @@
+"""What is known of a data set before any file is read."""
+
+from dataclasses import dataclass
+
+from lossyfl.data.layouts import Layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One array: its name in Dataset, its shape, and the SHA-256 of its bytes."""
+
+    name: str
+    shape: tuple[int, ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """A data set as it must be.
+
+    shape:   of one image, (channels, height, width)
+    parts:   train_x, train_y, test_x, test_y
+    layouts: the ways it may lie on disk, the one that we write first; none if it comes with a package
+    folders: its usual folders below a root, ours first
+    """
+
+    name: str
+    classes: int
+    shape: tuple[int, int, int]
+    parts: tuple[Part, ...]
+    layouts: tuple[Layout, ...] = ()
+    folders: tuple[str, ...] = ()
+
+    @property
+    def train(self) -> int:
+        """The number of training images."""
+        return self.parts[0].shape[0]
+
+    @property
+    def test(self) -> int:
+        """The number of test images."""
+        return self.parts[2].shape[0]
+
+
+def parts(
+    train: int, test: int, shape: tuple[int, int, int], sums: tuple[str, ...]
+) -> tuple[Part, ...]:
+    """The four arrays of a data set from its sizes and the sums of train_x, train_y, test_x, test_y."""
+    names = ("train_x", "train_y", "test_x", "test_y")
+    shapes = ((train, *shape), (train,), (test, *shape), (test,))
+    return tuple(
+        Part(name=name, shape=size, sha256=digest)
+        for name, size, digest in zip(names, shapes, sums, strict=True)
+    )

@@ -1,0 +1,1 @@
+"""Many devices on this machine: worker processes, a results directory, checkpoint and resume."""

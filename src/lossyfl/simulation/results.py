@@ -1,0 +1,201 @@
+"""The results directory: everything about a run that is worth keeping, readable while it goes on.
+
+config.toml        every setting; `lossyfl run config.toml` repeats the run
+run.json           versions, machine, command, state, and a summary at the end
+rounds.jsonl       a line a round: accuracy, losses, bytes, times (`records.Round`)
+ledger.csv         every frame (`ledger_file`)
+model.safetensors  the model at the end
+checkpoint/        what `lossyfl resume` goes on from; may be deleted when the run is done
+tensorboard/       with --tensorboard
+"""
+
+import fcntl
+import json
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from lossyfl import machine
+from lossyfl.errors import InputError, Stopped
+from lossyfl.files import safetensors
+from lossyfl.files.atomic import write_atomically
+from lossyfl.files.safetensors import File, Tensor
+from lossyfl.ledger import Ledger
+from lossyfl.simulation import ledger_file
+from lossyfl.simulation.experiment import Experiment, experiment, read_toml
+from lossyfl.simulation.records import Round, read_rounds
+from lossyfl.tasks.flat import Place
+from lossyfl.types import Vector
+
+State = Literal["running", "interrupted", "stopped", "done"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How long the growing files are."""
+
+    rounds: int
+    ledger: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a run came to.
+
+    accuracy: of the last look at the test set, None if there was none
+    down, up: bytes; a broadcast counts once
+    saving_*: against 32-bit floats
+    paper_*:  the saving by the paper's count
+    """
+
+    rounds: int
+    accuracy: float | None
+    down: int
+    up: int
+    saving_down: float
+    saving_up: float
+    paper_down: float
+    paper_up: float
+    seconds: float
+
+
+def summarize(rounds: list[Round]) -> Summary:
+    """The sums over all rounds."""
+    seen = [record.accuracy for record in rounds if record.accuracy is not None]
+    down, up = sum(r.down.nbytes for r in rounds), sum(r.up.nbytes for r in rounds)
+    paper_down, paper_up = sum(r.down.paper for r in rounds), sum(r.up.paper for r in rounds)
+    raw_down, raw_up = sum(r.down.raw for r in rounds), sum(r.up.raw for r in rounds)
+    return Summary(
+        rounds=len(rounds),
+        accuracy=seen[-1] if seen else None,
+        down=down,
+        up=up,
+        saving_down=raw_down / down if down else 1.0,
+        saving_up=raw_up / up if up else 1.0,
+        paper_down=raw_down * 33 / 32 / paper_down if paper_down else 1.0,
+        paper_up=raw_up * 33 / 32 / paper_up if paper_up else 1.0,
+        seconds=sum(r.seconds.total for r in rounds),
+    )
+
+
+class Results:
+    """A results directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.config, self.about = folder / "config.toml", folder / "run.json"
+        self.rounds, self.ledger = folder / "rounds.jsonl", folder / "ledger.csv"
+        self.model, self.checkpoint = folder / "model.safetensors", folder / "checkpoint"
+
+    def create(self, settings: Experiment) -> None:
+        """Write all that is known before the first round."""
+        self.checkpoint.mkdir(parents=True, exist_ok=True)
+        self.write_config(settings)
+        self.rounds.write_text("")
+        self.ledger.write_text(ledger_file.HEADER)
+
+    def check_free(self, *, force: bool) -> None:
+        """Raise if the folder is taken; with `force` it may hold a run, and nothing else."""
+        if not self.folder.exists():
+            return
+        if not self.folder.is_dir():
+            raise InputError("out", of="a run", allowed="a folder", got=str(self.folder))
+        names = [path.name for path in self.folder.iterdir()]
+        if not set(names) - {".lock"}:
+            return
+        if not self.config.is_file():
+            allowed = "a new folder, or one that lossyfl made"
+            raise InputError("out", of="a run", allowed=allowed, got=str(self.folder))
+        if not force:
+            allowed = f"a new folder, or with --force, or `lossyfl resume {self.folder}`"
+            raise InputError("out", of="a run", allowed=allowed, got=str(self.folder))
+
+    def clear(self) -> None:
+        """Remove the run that the folder holds, if it is not going on."""
+        if self.folder.exists():
+            with self.locked():
+                shutil.rmtree(self.folder)
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """Keep every other process from running in this folder."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / ".lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                allowed = "a folder in which no other run is going on"
+                raise InputError("out", of="a run", allowed=allowed, got=str(self.folder)) from None
+            yield
+
+    def write_config(self, settings: Experiment) -> None:
+        """All settings."""
+        write_atomically(self.config, [settings.toml().encode()])
+
+    def read_config(self) -> Experiment:
+        """The settings of the run."""
+        if not self.config.is_file():
+            allowed = "a results directory, with a config.toml"
+            raise InputError("folder", of="a run", allowed=allowed, got=str(self.folder))
+        return experiment(read_toml(self.config))
+
+    def write_about(self, state: State, rounds: list[Round]) -> None:
+        """How the run stands."""
+        facts = {
+            "state": state,
+            "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+            "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine.describe(),
+            "summary": asdict(summarize(rounds)),
+        }
+        write_atomically(self.about, [json.dumps(facts, indent=1).encode() + b"\n"])
+
+    def append(self, record: Round, ledger: Ledger) -> None:
+        """Add a round; whole lines, so that a reader never sees half of one."""
+        _append(self.ledger, "".join(ledger_file.lines(ledger.entries)))
+        _append(self.rounds, record.line())
+
+    def sizes(self) -> Sizes:
+        """How long the growing files are now, brought to the disk."""
+        for path in (self.rounds, self.ledger):
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        return Sizes(rounds=self.rounds.stat().st_size, ledger=self.ledger.stat().st_size)
+
+    def truncate(self, sizes: Sizes) -> list[Round]:
+        """Go back to a checkpoint's sizes; the rounds before it."""
+        for path, size in ((self.rounds, sizes.rounds), (self.ledger, sizes.ledger)):
+            if not path.is_file() or path.stat().st_size < size:
+                allowed = f"as long as at the checkpoint, {size:,} bytes"
+                raise InputError("content", of=str(path), allowed=allowed, got="less")
+            os.truncate(path, size)
+        return read_rounds(self.rounds)
+
+    def write_model(self, theta: Vector, places: tuple[Place, ...]) -> None:
+        """The model's tensors, by the names that torch gives them."""
+        tensors = tuple(
+            Tensor(
+                name=place.name,
+                dtype="F32",
+                shape=place.shape,
+                data=theta[place.start : place.stop].astype("<f4").tobytes(),
+            )
+            for place in places
+        )
+        safetensors.write(self.model, File(tensors=tensors, metadata={"format": "pt"}))
+
+
+def _append(path: Path, text: str) -> None:
+    """Add text in one write."""
+    data = text.encode()
+    with path.open("ab", buffering=0) as file:
+        written = file.write(data)
+    if written != len(data):
+        raise Stopped(f"{path} could not be written: the disk may be full")

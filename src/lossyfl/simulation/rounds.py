@@ -1,0 +1,230 @@
+"""Rounds, one after the other: Algorithm 1 with the devices' work done by a pool.
+
+The same as `round.run_round` over complete devices, to the bit (a test compares them), but for two
+things that change no byte. The broadcast is decoded once, by one listener, for all devices that are
+in sync: they would all get the same. And a device is told at once whether its reply arrived.
+"""
+
+import time
+from collections.abc import Iterator
+from functools import reduce
+from operator import add
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl.device import Device
+from lossyfl.ledger import Ledger
+from lossyfl.round import sample
+from lossyfl.server import Server
+from lossyfl.simulation.checkpoint import fresh
+from lossyfl.simulation.pool import Pool
+from lossyfl.simulation.records import Round, Seconds, traffic
+from lossyfl.simulation.setup import Setup
+from lossyfl.simulation.store import Slots, Store
+from lossyfl.simulation.work import Answer, Look, Visit, Visits
+from lossyfl.states import Delivery, DeviceState, ServerState
+from lossyfl.streams import stream
+from lossyfl.tasks.partitions import sizes
+from lossyfl.tasks.training import Score, chunks
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+class Clock:
+    """Seconds, phase by phase."""
+
+    def __init__(self) -> None:
+        self._begin = self._last = time.perf_counter()
+
+    @property
+    def total(self) -> float:
+        """Seconds from the beginning to the last lap."""
+        return self._last - self._begin
+
+    def lap(self) -> float:
+        """Seconds since the last lap."""
+        now = time.perf_counter()
+        seconds, self._last = now - self._last, now
+        return seconds
+
+
+class Simulation:
+    """The server, the devices' slots and a pool, round after round.
+
+    committed: the slots that the last checkpoint names
+    slots:     the slots that hold now
+    """
+
+    def __init__(self, setup: Setup, pool: Pool, store: Store) -> None:
+        self.setup, self.pool, self.store = setup, pool, store
+        chosen = setup.experiment
+        self.server = Server(
+            setup.theta,
+            setup.scheme,
+            samples=sizes(setup.parts),
+            seed=chosen.seed,
+            listen="all" if chosen.listen == "all" else "participants",
+            tensors=setup.tensors,
+        )
+        self.committed, self.slots = fresh(setup.devices), fresh(setup.devices)
+        self.common_steps = 0
+        self._accepted: dict[int, int] = {}
+        self._listener = Device(0, setup.scheme, seed=chosen.seed, tensors=setup.tensors)
+        self._hold_estimate(0)
+
+    def restore(self, server: ServerState, slots: Slots, common_steps: int) -> None:
+        """Go on from a checkpoint."""
+        self.server.restore(server)
+        self.committed, self.slots, self.common_steps = slots.copy(), slots.copy(), common_steps
+        self._hold_estimate(max(server.round, 0))
+
+    def commit(self) -> None:
+        """The slots that hold now are those of a checkpoint."""
+        self.committed = self.slots.copy()
+
+    def play(self, saving: float = 0.0) -> tuple[Round, Ledger]:
+        """One round; `saving` is what was spent on files since the last one."""
+        clock = Clock()
+        away = self._draw("drop-out", self.setup.experiment.drop_out)
+        participants = self._open(away)
+        broadcast = clock.lap()
+        answers, accepting = self._collect(participants)
+        devices = clock.lap()
+        distance = float(np.linalg.norm(self.server.theta - self.server.estimate))
+        self._share_moments(answers)
+        self.server.close_round()
+        aggregate = accepting + clock.lap()
+        score = self._evaluate()
+        seconds = Seconds(
+            broadcast=broadcast,
+            devices=devices,
+            aggregate=aggregate,
+            evaluate=clock.lap(),
+            save=saving,
+            total=saving + clock.total,
+            training=sum(answer.training for answer in answers),
+            coding=sum(answer.coding for answer in answers),
+        )
+        ledger = self.server.ledger.drain()
+        ledger.entries.sort(key=lambda entry: (entry.direction, entry.device))  # not by arrival
+        down, up = traffic(ledger)
+        late = [answer for answer in answers if answer.late]
+        record = Round(
+            round=self.server.round,
+            accuracy=score.correct / score.samples if score else None,
+            test_loss=score.loss / score.samples if score else None,
+            train_loss=self._train_loss(answers),
+            eps=ledger.eps.get(self.server.round),
+            distance=distance,
+            replies=len(answers) - len(late),
+            late=len(late),
+            late_bytes=sum(len(answer.frame) for answer in late),
+            away=int(away.sum()),
+            down=down,
+            up=up,
+            seconds=seconds,
+        )
+        return record, ledger
+
+    def _open(self, away: Flags) -> list[int]:
+        """Line 2: broadcast to all who are there; the devices that will train."""
+        server, chosen = self.server, self.setup.experiment
+        number = server.round + 1
+        asked = sample(server.members, chosen.participation, seed=chosen.seed, round=number)
+        participants = [device for device in asked if not away[device]]
+        server.open_round(participants)
+        self._accepted = {
+            device: server.frames_for(device).accepted
+            for device in server.listeners
+            if not away[device]
+        }
+        if number > 0:
+            self._listener.receive(Delivery(frames=(server.broadcast,), accepted=-1))
+        self.pool.shared[:] = self._listener.estimate  # line 3, once for all
+        return participants
+
+    def _collect(self, participants: list[int]) -> tuple[list[Answer], float]:
+        """Lines 4 and 5: all answers in the order of devices, and the seconds of accepting them."""
+        answers: list[Answer] = []
+        seconds = 0.0
+        for batch in self.pool.run(self._jobs(participants)):
+            start = time.perf_counter()
+            for answer in batch:
+                if not answer.late:
+                    self.server.accept(answer.device, answer.frame)
+            answers += batch
+            seconds += time.perf_counter() - start
+        for device in participants:
+            self.slots[device] = self._target(device)
+        return sorted(answers, key=lambda answer: answer.device), seconds
+
+    def _jobs(self, participants: list[int]) -> Iterator[Visits]:
+        """Visits in portions that get smaller towards the end, so that all workers end together."""
+        late = self._draw("slow", self.setup.experiment.slow)
+        start = 0
+        while start < len(participants):
+            stop = start + max(1, (len(participants) - start) // (4 * self.pool.workers))
+            visits = tuple(
+                Visit(
+                    device=device,
+                    accepted=self._accepted[device],
+                    source=int(self.slots[device]),
+                    target=self._target(device),
+                    late=bool(late[device]),
+                )
+                for device in participants[start:stop]
+            )
+            yield Visits(round=self.server.round, common_steps=self.common_steps, visits=visits)
+            start = stop
+
+    def _target(self, device: int) -> int:
+        """The slot that the last checkpoint does not name."""
+        return 1 if self.committed[device] == 0 else 0
+
+    def _draw(self, purpose: str, probability: float) -> Flags:
+        """For every device whether it happens in the next round."""
+        number = self.server.round + (not self.server.is_open)
+        rng = stream(self.setup.experiment.seed, purpose=purpose, round=number)
+        return rng.bits(0, self.setup.devices) < np.uint64(probability * 2**32)
+
+    def _evaluate(self) -> Score | None:
+        """What theta is worth on the test set, if it is time to look."""
+        done, every = self.server.round + 1, self.setup.experiment.evaluate_every
+        if done % every and done != self.setup.rounds:
+            return None
+        self.pool.shared[:] = self.server.theta
+        jobs = (Look(chunk=chunk) for chunk in range(chunks(self.setup.task)))
+        scores = sorted(self.pool.run(jobs), key=lambda look: look.chunk)
+        return reduce(add, (look.score for look in scores))
+
+    def _share_moments(self, answers: list[Answer]) -> None:
+        """The mean of the moments that devices ended with, by their samples, where they share them."""
+        if (
+            self.setup.local.optimizer.moments != "shared"
+            or not len(self.pool.common)
+            or not answers
+        ):
+            return
+        total = np.zeros_like(self.pool.common)
+        weight = sum(len(self.setup.parts[answer.device]) for answer in answers)
+        for answer in answers:
+            own = self.store.read(answer.device, int(self.slots[answer.device])).moments
+            total += own.values * np.float32(len(self.setup.parts[answer.device]) / weight)
+            self.common_steps = own.steps
+        self.pool.common[:] = total
+
+    def _train_loss(self, answers: list[Answer]) -> float | None:
+        """The mean of the devices' losses by their samples."""
+        weights = [len(self.setup.parts[answer.device]) for answer in answers]
+        sums = (w * answer.loss for w, answer in zip(weights, answers, strict=True))
+        return sum(sums) / sum(weights) if answers else None
+
+    def _hold_estimate(self, round: int) -> None:
+        """Let the listener hold the server's estimate, which it did before."""
+        estimate = self.server.estimate
+        downlink = self.setup.scheme.downlink.init(estimate)
+        uplink = self.setup.scheme.uplink.init(estimate)
+        state = DeviceState(round=round, estimate=estimate, downlink=downlink, uplink=uplink)
+        self._listener.restore(state)

@@ -1,0 +1,113 @@
+"""An experiment made ready: everything is built and checked here, before anything is written."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lossyfl.errors import InputError
+from lossyfl.schemes import Scheme, scheme
+from lossyfl.simulation.experiment import Experiment
+from lossyfl.simulation.store import Shape
+from lossyfl.streams import stream
+from lossyfl.tasks import Task, task
+from lossyfl.tasks.base import Parts, Samples
+from lossyfl.tasks.flat import Place
+from lossyfl.tasks.optimizers import optimizer
+from lossyfl.tasks.partitions import divide
+from lossyfl.tasks.steps import step
+from lossyfl.tasks.training import Local, check_batch, initial_model, moments_length
+from lossyfl.types import Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What a run works with.
+
+    experiment: as resolved for the task
+    rounds:     how many
+    parts:      the samples of every device
+    theta:      the model at the start
+    places:     its tensors
+    """
+
+    experiment: Experiment
+    rounds: int
+    task: Task
+    parts: Parts
+    scheme: Scheme
+    local: Local
+    theta: Vector
+    places: tuple[Place, ...]
+
+    @property
+    def devices(self) -> int:
+        """M."""
+        return len(self.parts)
+
+    @property
+    def tensors(self) -> tuple[int, ...]:
+        """The lengths of the model's tensors."""
+        return tuple(place.stop - place.start for place in self.places)
+
+    @property
+    def shape(self) -> Shape:
+        """How large the devices' store is."""
+        trained = sum(place.stop - place.start for place in self.places if place.trained)
+        return Shape(
+            devices=self.devices,
+            memory=len(self.scheme.uplink.init(self.theta).memory),
+            moments=moments_length(self.local, trained),
+        )
+
+
+def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
+    """The experiment, made ready; raises on anything that could not run."""
+    chosen_scheme = scheme(asked.scheme)  # before the data, which takes longer
+    chosen_task = task(asked.task, data_dir)
+    if not isinstance(chosen_task, Task):  # pyright: ignore[reportUnnecessaryIsInstance]
+        allowed = "a function that returns a lossyfl.tasks.Task"
+        raise InputError("task", of="a run", allowed=allowed, got=asked.task)
+    resolved = asked.resolved(chosen_task.defaults)
+    local = Local(
+        tau=resolved.tau or 1,
+        batch=resolved.batch or 1,
+        optimizer=optimizer(resolved.optimizer or ""),
+        step=step(resolved.lr or ""),
+    )
+    parts = _parts(resolved, chosen_task)
+    check_batch(local, parts)
+    model = initial_model(chosen_task, resolved.seed)
+    return Setup(
+        experiment=resolved,
+        rounds=resolved.rounds or 1,
+        task=chosen_task,
+        parts=parts,
+        scheme=chosen_scheme,
+        local=local,
+        theta=model.read().copy(),
+        places=model.places,
+    )
+
+
+def _parts(resolved: Experiment, chosen: Task) -> Parts:
+    """The task's own parts, or those of the partition."""
+    _check_samples("train", chosen.train)
+    _check_samples("test", chosen.test)
+    devices = resolved.devices or 1
+    if chosen.parts is None:
+        rng = stream(resolved.seed, purpose="partition")
+        return divide(resolved.partition or "", chosen.train.y, devices, rng)
+    if len(chosen.parts) != devices:
+        allowed = f"{len(chosen.parts)}, as the data is divided"
+        raise InputError("devices", of=f"the task {chosen.name}", allowed=allowed, got=devices)
+    for device, part in enumerate(chosen.parts):
+        if not len(part):
+            what = f"samples of device {device}"
+            raise InputError(what, of=f"the task {chosen.name}", allowed="at least one", got=0)
+    return chosen.parts
+
+
+def _check_samples(name: str, samples: Samples) -> None:
+    if not len(samples) or len(samples.x) != len(samples.y):
+        got = f"{len(samples.x)} and {len(samples.y)}"
+        allowed = "as many inputs as targets, at least one"
+        raise InputError(f"{name} samples", of="a task", allowed=allowed, got=got)

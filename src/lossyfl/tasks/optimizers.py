@@ -1,0 +1,121 @@
+"""What a device does with a gradient.
+
+    sgd:momentum=0.9,decay=1e-4          stochastic gradient descent
+    adam:beta1=0.9,beta2=0.999           Kingma and Ba, ICLR 2015
+
+`moments` says what becomes of an optimizer's memory when the round is over:
+
+    reset    every round begins without any; a device keeps nothing
+    kept     every device keeps its own for its next round
+    shared   all devices begin with the mean of what they ended with; this costs an uplink of its own, or
+             a simulation: bytes of moments are not in the ledger
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+import torch
+from torch import nn
+
+from lossyfl.errors import InputError
+from lossyfl.registry import Registry
+
+Keep = Literal["reset", "kept", "shared"]
+
+
+class LocalOptimizer(Protocol):
+    """An optimizer of local steps, and what becomes of its memory."""
+
+    @property
+    def moments(self) -> Keep:
+        """What becomes of its memory when a round is over."""
+        ...
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        """The names of torch's state vectors that are its memory."""
+        ...
+
+    def make(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+        """The optimizer of one flat parameter; its step size is set every round."""
+        ...
+
+
+_registry: "Registry[LocalOptimizer]" = Registry("optimizer")
+register = _registry.register
+
+
+def optimizer(spec: str) -> LocalOptimizer:
+    """The optimizer that `name:key=value,...` describes.
+
+    >>> optimizer("adam:moments=kept").moments
+    'kept'
+    """
+    return _registry.build(spec)
+
+
+@register("sgd")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sgd:
+    """theta -= lr (g + decay theta), or with momentum: v = momentum v + g + decay theta."""
+
+    momentum: float = 0.0
+    decay: float = 0.0
+    moments: Keep = "reset"
+
+    def __post_init__(self) -> None:
+        _fraction("momentum", "sgd", self.momentum)
+        _check_shared("sgd", self.decay, self.moments)
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        """The velocity, where there is one."""
+        return ("momentum_buffer",) if self.momentum else ()
+
+    def make(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+        """Torch's SGD."""
+        return torch.optim.SGD([parameter], lr=1.0, momentum=self.momentum, weight_decay=self.decay)
+
+
+@register("adam")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adam:
+    """theta -= lr m / (sqrt(v) + eps), both means corrected for their start at zero."""
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    eps: float = 1e-8
+    decay: float = 0.0
+    moments: Keep = "reset"
+
+    def __post_init__(self) -> None:
+        _fraction("beta1", "adam", self.beta1)
+        _fraction("beta2", "adam", self.beta2)
+        if not self.eps > 0:
+            raise InputError("eps", of="adam", allowed="> 0", got=self.eps)
+        _check_shared("adam", self.decay, self.moments)
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        """Both means."""
+        return ("exp_avg", "exp_avg_sq")
+
+    def make(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+        """Torch's Adam."""
+        betas = (self.beta1, self.beta2)
+        return torch.optim.Adam(
+            [parameter], lr=1.0, betas=betas, eps=self.eps, weight_decay=self.decay, fused=True
+        )
+
+
+def _fraction(what: str, of: str, value: float) -> None:
+    if not 0 <= value < 1:
+        raise InputError(what, of=of, allowed="in [0, 1)", got=value)
+
+
+def _check_shared(of: str, decay: float, moments: str) -> None:
+    if not 0 <= decay < float("inf"):
+        raise InputError("decay", of=of, allowed=">= 0", got=decay)
+    if moments not in get_args(Keep):
+        allowed = " or ".join(get_args(Keep))
+        raise InputError("moments", of=of, allowed=allowed, got=moments)

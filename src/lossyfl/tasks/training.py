@@ -1,0 +1,196 @@
+"""tau local steps on a device, and what a model is worth on the test set.
+
+A `Trainer` is one process's model, data and optimizer, used for one device after the other. Everything
+random comes from streams addressed by seed, round and device, so it does not matter who trains whom,
+and in which order.
+"""
+# pyright: reportUnknownMemberType=false
+# torch leaves parameters of some functions without types.
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lossyfl.errors import Diverged, InputError
+from lossyfl.links.base import nothing
+from lossyfl.streams import Stream, stream
+from lossyfl.tasks.base import Parts, Task
+from lossyfl.tasks.flat import FlatModel
+from lossyfl.tasks.optimizers import LocalOptimizer
+from lossyfl.tasks.steps import Step
+from lossyfl.types import Vector
+
+CHUNK = 500
+"""Samples that are evaluated at once: a fixed number, so that sums are the same for all workers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """How a device trains: tau steps of an optimizer on batches of its own samples."""
+
+    tau: int
+    batch: int
+    optimizer: LocalOptimizer
+    step: Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """An optimizer's memory: all its vectors one after the other, and the steps taken so far."""
+
+    values: Vector = field(default_factory=nothing)
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What local training gave; `theta` and `moments` are views that the next training overwrites."""
+
+    theta: Vector
+    loss: float
+    moments: Moments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """Sums over some test samples."""
+
+    samples: int
+    loss: float
+    correct: float
+
+    def __add__(self, other: "Score") -> "Score":
+        return replace(
+            self,
+            samples=self.samples + other.samples,
+            loss=self.loss + other.loss,
+            correct=self.correct + other.correct,
+        )
+
+
+def initial_model(task: Task, seed: int) -> FlatModel:
+    """The model that a run with this seed starts from."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_word(stream(seed, purpose="model")))
+        return FlatModel(task.model())
+
+
+class Trainer:
+    """One process's model and data."""
+
+    def __init__(self, task: Task, parts: Parts, local: Local, *, seed: int) -> None:
+        self.task, self.parts, self.local, self.seed = task, parts, local, seed
+        self.model = initial_model(task, seed)
+        self._optimizer = local.optimizer.make(self.model.parameter)
+        self._train = _tensors(task.train.x, task.train.y)
+        self._test = _tensors(task.test.x, task.test.y)
+
+    def train(self, device: int, round: int, theta: Vector, moments: Moments) -> Outcome:
+        """Tau steps from `theta` on the device's samples."""
+        model, module, task = self.model, self.model.module, self.task
+        torch.default_generator.manual_seed(_word(self._stream("dropout", round, device)))
+        model.load(theta)
+        self._start_optimizer(round, moments)
+        module.train()
+        batches = self.batches(device, round)
+        x, y = self._train
+        gradient = model.parameter.grad
+        assert gradient is not None
+        total = 0.0
+        for batch in batches:
+            gradient.zero_()
+            loss = task.loss(module(task.prepare(x[batch])), y[batch])
+            loss.backward()
+            self._optimizer.step()
+            total += loss.item()
+        if not math.isfinite(total):
+            raise Diverged(device, round, total)
+        return Outcome(
+            theta=model.read(),
+            loss=total / self.local.tau,
+            moments=self._read_moments(moments.steps),
+        )
+
+    def batches(self, device: int, round: int) -> torch.Tensor:
+        """The samples of every step, (tau, batch): the device's own, shuffled, over and over."""
+        part, local = self.parts[device], self.local
+        needed = local.tau * local.batch
+        passes = -(-needed // len(part))
+        bits = self._stream("batch", round, device).bits(0, passes * len(part))
+        order = np.argsort(bits.reshape(passes, len(part)), axis=1, kind="stable").ravel()
+        return torch.from_numpy(part[order[:needed]].reshape(local.tau, local.batch))
+
+    def evaluate(self, chunk: int, theta: Vector) -> Score:
+        """The sums over one chunk of the test set."""
+        self.model.load(theta)
+        self.model.module.eval()
+        own = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
+        x, y = (tensor[own] for tensor in self._test)
+        with torch.inference_mode():
+            outputs = self.model.module(self.task.prepare(x))
+            loss = self.task.loss(outputs, y).item() * len(x)
+            correct = float(self.task.correct(outputs, y))
+        return Score(samples=len(x), loss=loss, correct=correct)
+
+    def _stream(self, purpose: str, round: int, device: int) -> Stream:
+        return stream(self.seed, purpose=purpose, round=round, device=device)
+
+    def _start_optimizer(self, round: int, moments: Moments) -> None:
+        """Set the step size, and the memory if there is any."""
+        self._optimizer.param_groups[0]["lr"] = self.local.step.at(round)
+        self._optimizer.state.clear()
+        if moments.steps:
+            names = self.local.optimizer.buffers
+            values = torch.from_numpy(moments.values).chunk(len(names))
+            state = {name: part.clone() for name, part in zip(names, values, strict=True)}
+            state["step"] = torch.tensor(float(moments.steps))
+            self._optimizer.state[self.model.parameter] = state
+
+    def _read_moments(self, before: int) -> Moments:
+        """The memory after the steps of a round, where it outlives the round."""
+        names = self.local.optimizer.buffers
+        if self.local.optimizer.moments == "reset" or not names:
+            return Moments()
+        state = self._optimizer.state[self.model.parameter]
+        values = torch.cat([state[name] for name in names]).numpy()
+        return Moments(values=values, steps=before + self.local.tau)
+
+
+def moments_length(local: Local, entries: int) -> int:
+    """The entries of an optimizer's memory that outlives a round."""
+    kept = local.optimizer.moments != "reset"
+    return entries * len(local.optimizer.buffers) if kept else 0
+
+
+def chunks(task: Task) -> int:
+    """How many chunks the test set has."""
+    return -(-len(task.test) // CHUNK)
+
+
+def check_batch(local: Local, parts: Parts) -> None:
+    """Raise if a device has fewer samples than a batch."""
+    smallest = min(range(len(parts)), key=lambda device: len(parts[device]))
+    if local.batch > len(parts[smallest]):
+        allowed = f"at most {len(parts[smallest])}, the samples of device {smallest}"
+        raise InputError("batch", of="a run", allowed=allowed, got=local.batch)
+
+
+def _tensors(x: NDArray[Any], y: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Samples as tensors without a copy; classes as torch's losses want them."""
+    targets = _tensor(y)
+    whole = not targets.is_floating_point() and targets.dtype != torch.int64
+    return _tensor(x), targets.to(torch.int64) if whole else targets
+
+
+def _tensor(array: NDArray[Any]) -> torch.Tensor:
+    """The array with the strides that its shape implies: torch picks kernels by strides."""
+    return torch.from_numpy(array.reshape(-1)).view(array.shape)
+
+
+def _word(chosen: Stream) -> int:
+    """A seed for torch's generator."""
+    return chosen.a
