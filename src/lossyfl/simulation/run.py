@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -183,6 +183,8 @@ class _Journey:
                 self.results.write_model(self.simulation.server.theta, self.setup.places)
             self.results.write_about("done" if finished else "interrupted", self.done)
         except (LossyflError, OSError) as error:
+            with suppress(OSError):  # there may be no room for it
+                self.results.write_about("stopped", self.done)
             raise Stopped(self._explain(error)) from error
         finally:
             watcher.ended()

@@ -1,0 +1,170 @@
+"""The simulator is Algorithm 1 over complete devices, to the bit, whatever happens to replies."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from lossyfl import Device, Server, stream
+from lossyfl.ledger import Entry
+from lossyfl.round import sample
+from lossyfl.simulation.experiment import Experiment
+from lossyfl.simulation.ledger_file import read
+from lossyfl.simulation.records import Round, read_rounds
+from lossyfl.simulation.results import Results
+from lossyfl.simulation.run import run
+from lossyfl.simulation.setup import Setup, prepare
+from lossyfl.tasks.partitions import sizes
+from lossyfl.tasks.training import Moments, Trainer
+
+if TYPE_CHECKING:
+    from lossyfl.server import Listen
+
+TINY = "tests.simulation.tiny:make_task"
+BASE = Experiment(task=TINY, rounds=8)
+
+
+def by_hand(setup: Setup) -> tuple[bytes, list[Entry]]:
+    """The same rounds with a complete device each, that decodes and settles everything itself."""
+    chosen = setup.experiment
+    listen: Listen = "all" if chosen.listen == "all" else "participants"
+    server = Server(
+        setup.theta,
+        setup.scheme,
+        samples=sizes(setup.parts),
+        seed=chosen.seed,
+        listen=listen,
+        tensors=setup.tensors,
+    )
+    devices = {
+        m: Device(m, setup.scheme, seed=chosen.seed, tensors=setup.tensors)
+        for m in range(setup.devices)
+    }
+    trainer = Trainer(setup.task, setup.parts, setup.local, seed=chosen.seed)
+    for t in range(setup.rounds):
+        away, late = (
+            drawn(setup, "drop-out", chosen.drop_out, t),
+            drawn(setup, "slow", chosen.slow, t),
+        )
+        asked = sample(server.members, chosen.participation, seed=chosen.seed, round=t)
+        server.open_round([m for m in asked if not away[m]])
+        for m in server.listeners:
+            if not away[m]:
+                devices[m].receive(server.frames_for(m, devices[m].held))
+        for m in server.participants:
+            theta = trainer.train(m, t, devices[m].estimate.copy(), Moments()).theta.copy()
+            reply = devices[m].reply(theta)
+            if not late[m]:
+                server.accept(m, reply)
+        server.close_round()
+    return server.theta.tobytes(), server.ledger.entries
+
+
+def drawn(setup: Setup, purpose: str, probability: float, t: int) -> list[bool]:
+    rng = stream(setup.experiment.seed, purpose=purpose, round=t)
+    return (rng.bits(0, setup.devices) < probability * 2**32).tolist()
+
+
+def model(folder: Path) -> bytes:
+    return Results(folder).model.read_bytes()
+
+
+@pytest.mark.parametrize("spec", ["lossless", "lb", "lfl", "lgm", "ltgm", "lfl:scale=tensor"])
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {},
+        {"participation": 0.4},
+        {"drop_out": 0.3, "slow": 0.3},
+        {"drop_out": 0.2, "slow": 0.2, "participation": 0.5, "listen": "participants"},
+    ],
+    ids=["all", "some", "faults", "faults-participants"],
+)
+def test_same_as_complete_devices(spec: str, faults: dict[str, float], tmp_path: Path) -> None:
+    asked = replace(BASE, scheme=spec, **faults)  # type: ignore[arg-type]
+    theta, entries = by_hand(prepare(asked))
+    run(asked, tmp_path / "out")
+    assert model(tmp_path / "out").endswith(theta)  # the tensors come last, in order
+    mine = read(tmp_path / "out" / "ledger.csv").entries
+    order = [(e.round, e.direction, e.device) for e in mine]
+    assert order == sorted(order)
+    assert sorted(map(repr, mine)) == sorted(map(repr, entries))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"scheme": "lfl"},
+        {"scheme": "lossless", "optimizer": "adam:moments=kept", "lr": "0.01"},
+        {"scheme": "lb", "optimizer": "adam:moments=shared", "lr": "0.01"},
+        {"scheme": "lgm", "slow": 0.3, "drop_out": 0.2, "participation": 0.6},
+    ],
+)
+def test_same_result_for_any_number_of_workers(settings: dict[str, str], tmp_path: Path) -> None:
+    asked = replace(BASE, **settings)  # type: ignore[arg-type]
+    folders = [tmp_path / str(workers) for workers in (1, 2, 3)]
+    for workers, folder in enumerate(folders, start=1):
+        run(asked, folder, workers=workers)
+    for name in ("model.safetensors", "ledger.csv", "config.toml"):
+        first, *others = ((folder / name).read_bytes() for folder in folders)
+        assert all(other == first for other in others), name
+    lines = [[replace(r, seconds=None) for r in rounds(folder)] for folder in folders]  # type: ignore[arg-type]
+    assert lines[0] == lines[1] == lines[2]
+
+
+def rounds(folder: Path) -> list[Round]:
+    return read_rounds(folder / "rounds.jsonl")
+
+
+def test_seed_decides(tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        run(replace(BASE, seed=seed), tmp_path / name)
+    a, b, c = (model(tmp_path / name) for name in "abc")
+    assert a == b != c
+
+
+def test_shared_moments_are_the_mean_of_the_devices(tmp_path: Path) -> None:
+    """With one device, sharing is keeping."""
+    task = f"{TINY}:samples=40"
+    base = replace(BASE, task=task, devices=1, partition="iid", lr="0.01")
+    for name in ("kept", "shared"):
+        run(replace(base, optimizer=f"adam:moments={name}"), tmp_path / name)
+    assert model(tmp_path / "kept") == model(tmp_path / "shared")
+    base = replace(base, devices=2)
+    for name in ("kept", "shared"):
+        run(replace(base, optimizer=f"adam:moments={name}"), tmp_path / f"{name}2")
+    assert model(tmp_path / "kept2") != model(tmp_path / "shared2")
+
+
+def test_a_round_without_anyone_changes_nothing(tmp_path: Path) -> None:
+    """One device that is always away: 0.999 of 8 rounds, by the seed."""
+    asked = replace(BASE, devices=1, partition="iid", drop_out=0.999)
+    run(asked, tmp_path / "out")
+    records = rounds(tmp_path / "out")
+    assert all(record.replies == 0 and record.train_loss is None for record in records)
+    assert {record.away for record in records} == {1}
+    assert np.all(prepare(asked).theta == 0)
+    assert len({record.accuracy for record in records}) == 1
+
+
+def test_evaluation_now_and_then_and_at_the_end(tmp_path: Path) -> None:
+    run(replace(BASE, evaluate_every=3), tmp_path / "out")
+    seen = [r.round for r in rounds(tmp_path / "out") if r.accuracy is not None]
+    assert seen == [2, 5, 7]
+
+
+def test_records_add_up_to_the_ledger(tmp_path: Path) -> None:
+    run(replace(BASE, drop_out=0.3, slow=0.3), tmp_path / "out")
+    ledger, records = read(tmp_path / "out" / "ledger.csv"), rounds(tmp_path / "out")
+    assert sum(r.down.nbytes for r in records) == ledger.total("down").nbytes
+    assert sum(r.down.unicast for r in records) == ledger.total("down", view="unicast").nbytes
+    assert sum(r.up.nbytes for r in records) == ledger.total("up").nbytes
+    for r in records:
+        assert r.down.initial + r.down.update + r.down.catch_up == r.down.nbytes
+        assert r.late == 0 or r.late_bytes > 0
+    assert any(r.late for r in records)
+    assert any(r.down.catch_up for r in records)
+    assert records[0].eps is None
+    assert all(r.eps is not None and r.distance > 0 for r in records[1:])

@@ -1,0 +1,86 @@
+"""A task that trains in microseconds, and others that go wrong."""
+
+import os
+import time
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lossyfl.streams import stream
+from lossyfl.tasks import Defaults, Samples, Task
+from lossyfl.tasks.models import linear
+
+DEFAULTS = Defaults(
+    rounds=6, devices=10, tau=2, batch=4, optimizer="sgd", lr="0.5", partition="paper"
+)
+
+
+def make_task(*, samples: int = 200, pause: float = 0.0) -> Task:
+    """Ten Gaussian clouds in ten dimensions."""
+    y = (np.arange(samples) % 10).astype(np.uint8)
+    bits = stream(5).bits(0, samples * 10).reshape(samples, 10)
+    x = (bits / 2**32 + np.eye(10)[y]).astype(np.float32)
+    data = Samples(x=x, y=y)
+    loss = partial(slowly, seconds=pause) if pause else nn.functional.cross_entropy
+    return Task(
+        name="tiny",
+        train=data,
+        test=data,
+        model=partial(linear, 10, 10),
+        prepare=same,
+        loss=loss,
+        defaults=DEFAULTS,
+    )
+
+
+def same(x: Tensor) -> Tensor:
+    return x
+
+
+def slowly(outputs: Tensor, targets: Tensor, *, seconds: float) -> Tensor:
+    time.sleep(seconds)
+    return nn.functional.cross_entropy(outputs, targets)
+
+
+def breaking() -> Task:
+    """The loss of device 3's samples is NaN once the model has moved."""
+    return replace(make_task(), loss=no_number)
+
+
+def no_number(outputs: Tensor, targets: Tensor) -> Tensor:
+    loss = nn.functional.cross_entropy(outputs, targets)
+    bad = bool((targets == 3).all()) and bool(outputs.any())  # zero at the start
+    return loss * torch.nan if bad else loss
+
+
+def dying() -> Task:
+    """A worker is killed as by the system when memory runs out."""
+    return replace(make_task(), loss=killing)
+
+
+def killing(outputs: Tensor, targets: Tensor) -> Tensor:
+    del outputs, targets
+    os.kill(os.getpid(), 9)
+    raise AssertionError
+
+
+def raising() -> Task:
+    """A mistake in a user's own code."""
+    return replace(make_task(), loss=mistaken)
+
+
+def mistaken(outputs: Tensor, targets: Tensor) -> Tensor:
+    del outputs, targets
+    raise ZeroDivisionError("oops")
+
+
+def divided() -> Task:
+    """A task whose data says who has what."""
+    return replace(make_task(), parts=[np.arange(0, 100), np.arange(100, 200)])
+
+
+def not_a_task() -> int:
+    return 7
