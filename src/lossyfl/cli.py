@@ -164,6 +164,24 @@ def bench_server(
     run(json_file, quick=quick)
 
 
+@bench.command("simulation")
+def bench_simulation(
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
+    ] = None,
+    markdown_file: Annotated[
+        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small models and few devices.")] = False,
+) -> None:
+    """Rounds against a bare loop and Flower's engine; many devices, large models."""
+    from lossyfl.bench.simulation import run
+
+    _can_write(json_file)
+    _can_write(markdown_file)
+    run(json_file, markdown_file, quick=quick)
+
+
 @app.command()
 def bound(
     plot: Annotated[Path | None, typer.Option(help="Also draw the figure to this file.")] = None,

@@ -9,7 +9,7 @@ import numpy as np
 from lossyfl import histogram, parallel
 from lossyfl.errors import InputError
 from lossyfl.streams import Stream
-from lossyfl.types import Ladder, Quantizer, Vector
+from lossyfl.types import Ladder, Quantized, Quantizer, Vector
 from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import facts
 from lossyfl.wire import frame as frames
@@ -40,13 +40,25 @@ def encode(
     """
     vector = as_vector(x)
     threads = parallel.useful_threads(threads, len(vector))
+    quantized = quantize(vector, quantizer, rng=rng, tensors=tensors, threads=threads)
+    return frames.pack(quantized, address or Address(), threads=threads)
+
+
+def quantize(
+    x: Vector,
+    quantizer: Quantizer,
+    *,
+    rng: Stream,
+    tensors: Sequence[int] | None = None,
+    threads: int = 1,
+) -> Quantized:
+    """What `encode` packs and `decode` gives back: symbols and their table."""
     if not isinstance(rng, Stream):  # pyright: ignore[reportUnnecessaryIsInstance]
         allowed = "a lossyfl.Stream, as lossyfl.stream(seed) gives"
         raise InputError("rng", of="encode", allowed=allowed, got=rng)
     lengths = None if tensors is None else tuple(tensors)
-    bounds = block_bounds(quantizer.scale, len(vector), lengths)
-    quantized = quantizer.quantize(vector, bounds, rng=rng, threads=threads)
-    return frames.pack(quantized, address or Address(), threads=threads)
+    bounds = block_bounds(quantizer.scale, len(x), lengths)
+    return quantizer.quantize(x, bounds, rng=rng, threads=threads)
 
 
 def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:

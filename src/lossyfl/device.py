@@ -57,7 +57,7 @@ class Device:
         """Go on from a saved state; it must be of this scheme."""
         links = ((self.scheme.uplink, state.uplink), (self.scheme.downlink, state.downlink))
         for link, saved in links:
-            if state.round >= 0 and not link.init(state.estimate).fits(saved):
+            if state.round >= 0 and not link.fits(saved, len(state.estimate)):
                 allowed = f"of the scheme {self.scheme.name}"
                 raise InputError(
                     "state", of=f"device {self.number}", allowed=allowed, got="another's"
@@ -158,6 +158,12 @@ class Device:
             self._take_back()
         state.replied, state.reply = -1, b""
 
+    def _check_finite(self, local: Vector) -> None:
+        bad = np.flatnonzero(~np.isfinite(local))
+        if len(bad):
+            where = f"entry {bad[0]} of theta"
+            raise InputError(where, of=f"device {self.number}", allowed="finite", got=local[bad[0]])
+
     def _take_back(self) -> None:
         """Put what a lost reply carried back into delta_m, if there is one."""
         state = self._state
@@ -180,10 +186,8 @@ class Device:
         if len(local) != len(state.estimate):
             allowed = f"a vector of {len(state.estimate)} entries"
             raise InputError("theta", of=f"device {self.number}", allowed=allowed, got=len(local))
-        bad = np.flatnonzero(~np.isfinite(local))
-        if len(bad):
-            where = f"entry {bad[0]} of theta"
-            raise InputError(where, of=f"device {self.number}", allowed="finite", got=local[bad[0]])
+        if not np.isfinite(np.sum(local)):  # one pass; a sum may also overflow
+            self._check_finite(local)
         message = Message(
             address=frames.Address(kind=frames.Kind.REPLY, round=state.round, digest=self._digest),
             rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),

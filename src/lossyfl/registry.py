@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Generic, TypeVar, cast
 
 from lossyfl.errors import InputError, one_of
@@ -39,8 +39,8 @@ class Registry(Generic[T]):
 
         given: values for those parameters of these names that the spec leaves open
         """
-        name, options = _split(spec)
-        maker = _load(name, self.kind) if "." in name else self._makers.get(name)
+        name, options = _split(spec, self._makers)
+        maker = _load(name, self.kind) if ":" in name else self._makers.get(name)
         if maker is None:
             raise InputError("name", of=self.kind, allowed=one_of(self._makers, name), got=name)
         known = inspect.signature(maker).parameters
@@ -56,12 +56,12 @@ class Registry(Generic[T]):
         return cast("T", made)
 
 
-def _split(spec: str) -> tuple[str, dict[str, str]]:
-    """Name and options of a spec; a dotted name keeps its own colon."""
+def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
+    """Name and options of a spec; the name of something to import keeps its own colon."""
     name, _, rest = spec.partition(":")
-    if "." in name:
-        attribute, _, rest = rest.partition(":")
-        name = f"{name}:{attribute}"
+    attribute, _, behind = rest.partition(":")
+    if "." in name or (name not in known and attribute.isidentifier()):
+        name, rest = f"{name}:{attribute}", behind
     options: dict[str, str] = {}
     for item in filter(None, rest.split(",")):
         key, equals, text = item.partition("=")

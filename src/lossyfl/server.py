@@ -116,7 +116,7 @@ class Server:
 
     def restore(self, state: ServerState) -> None:
         """Go on from a saved state; it must be of this scheme."""
-        if not self.scheme.downlink.init(state.estimate).fits(state.link):
+        if not self.scheme.downlink.fits(state.link, len(state.estimate)):
             allowed = f"of the scheme {self.scheme.name}"
             raise InputError("state", of="Server", allowed=allowed, got="another's")
         self._state = state.copied()

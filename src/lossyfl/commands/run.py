@@ -140,7 +140,10 @@ def _import_from_here() -> None:
 
 def _workers(asked: object) -> int:
     """How many, and those of them that are processes begin to start."""
+    from lossyfl.simulation.memory import keep_freed_memory
     from lossyfl.simulation.warm import default_workers, warm_up
+
+    keep_freed_memory()
 
     if asked is not None and (type(asked) is not int or asked < 1):
         raise InputError("workers", of="a run", allowed="an int >= 1", got=asked)

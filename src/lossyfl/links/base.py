@@ -34,10 +34,10 @@ class LinkState:
     estimate: Vector = field(default_factory=nothing)
     memory: Vector = field(default_factory=nothing)
 
-    def fits(self, other: "LinkState") -> bool:
-        """Whether the other state has vectors of the same lengths."""
-        mine, theirs = (self.estimate, self.memory), (other.estimate, other.memory)
-        return [len(x) for x in mine] == [len(x) for x in theirs]
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """The entries of the estimate and of the memory."""
+        return len(self.estimate), len(self.memory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,10 @@ class Link(Protocol):
 
     def init(self, start: Vector) -> LinkState:
         """The state of either end when both hold `start`."""
+        ...
+
+    def fits(self, state: LinkState, entries: int) -> bool:
+        """Whether a state can be this link's, for vectors of so many entries."""
         ...
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:

@@ -23,6 +23,11 @@ class Direct:
         del start
         return LinkState()
 
+    def fits(self, state: LinkState, entries: int) -> bool:
+        """Whether its vectors have the lengths that they need."""
+        del entries
+        return state.lengths == (0, 0)
+
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x)."""
         return self.quantizer.encode(x, message), state

@@ -14,8 +14,9 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
-from lossyfl.links.schedule import Schedule
+from lossyfl.links.schedule import Schedule, pack
 from lossyfl.types import Vector
+from lossyfl.wire.adding import terms_of
 from lossyfl.wire.frame import HARD_LIMIT
 
 
@@ -31,12 +32,17 @@ class ErrorFeedback:
         """No error yet."""
         return LinkState(memory=np.zeros_like(start))
 
+    def fits(self, state: LinkState, entries: int) -> bool:
+        """Whether its vectors have the lengths that they need."""
+        return state.lengths == (0, entries)
+
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x + memory); what it lost is remembered."""
         whole = x + state.memory
-        frame = self.quantizer.encode(whole, message)
-        arrived, _ = self.receive(frame, state)
-        return frame, LinkState(memory=whole - arrived)
+        quantized = self.quantizer.quantize(whole, message)
+        frame = pack(quantized, message)
+        terms_of(quantized).add_to(whole, -1)  # whole - decode(frame) to the bit, in one pass
+        return frame, LinkState(memory=whole)
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x + memory)."""

@@ -3,10 +3,12 @@
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from lossyfl.codec import encode
+from lossyfl.codec import quantize
 from lossyfl.errors import InputError
 from lossyfl.links.base import Message
-from lossyfl.types import Quantizer, Vector
+from lossyfl.parallel import useful_threads
+from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.wire import frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,17 @@ class Schedule:
         """The quantizer of a round."""
         return self.quantizers[bisect_right(self.rounds, round) - 1]
 
+    def quantize(self, x: Vector, message: Message) -> Quantized:
+        """Symbols and table of `x` by the quantizer of the message's round."""
+        chosen, threads = self.at(message.address.round), useful_threads(message.threads, len(x))
+        return quantize(x, chosen, rng=message.rng, tensors=message.tensors, threads=threads)
+
     def encode(self, x: Vector, message: Message) -> bytes:
         """The frame of `x` by the quantizer of the message's round."""
-        return encode(
-            x,
-            self.at(message.address.round),
-            rng=message.rng,
-            tensors=message.tensors,
-            address=message.address,
-            threads=message.threads,
-        )
+        return pack(self.quantize(x, message), message)
+
+
+def pack(quantized: Quantized, message: Message) -> bytes:
+    """The frame of symbols and table."""
+    threads = useful_threads(message.threads, len(quantized.symbols))
+    return frame.pack(quantized, message.address, threads=threads)

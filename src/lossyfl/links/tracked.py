@@ -35,6 +35,10 @@ class Tracked:
         memory = np.zeros_like(start) if self.compensate else nothing()
         return LinkState(estimate=start.copy(), memory=memory)
 
+    def fits(self, state: LinkState, entries: int) -> bool:
+        """Whether its vectors have the lengths that they need."""
+        return state.lengths == (entries, entries if self.compensate else 0)
+
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""
         change = x - state.estimate

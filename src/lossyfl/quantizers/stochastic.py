@@ -133,6 +133,8 @@ class _Strips:
         chunks = -(-int(bounds[-1]) // CHUNK)
         starts = [run.start * CHUNK for run in parallel.split(chunks, STRIP // CHUNK, threads)]
         cuts = np.array([*starts, bounds[-1]], dtype=np.int64)
+        if len(bounds) == 2:  # one block: nothing to merge, which would take as long as the rest
+            return cls(bounds=cuts, edges=np.arange(len(cuts)))
         fine = np.union1d(bounds, cuts)
         return cls(bounds=fine, edges=np.searchsorted(fine, cuts))
 

@@ -5,7 +5,7 @@ How it is run (workers, folders, checkpoints) is no part of it: the result is th
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,9 +59,9 @@ class Experiment:
         _check_int("seed", self.seed, 0)
         for name in ("task", "scheme", "optimizer", "partition", "lr"):
             _check_text(name, getattr(self, name))
-        _check_fraction("participation", self.participation, 0 < self.participation <= 1, "(0, 1]")
-        _check_fraction("drop_out", self.drop_out, 0 <= self.drop_out < 1, "[0, 1)")
-        _check_fraction("slow", self.slow, 0 <= self.slow < 1, "[0, 1)")
+        _check_float("participation", self.participation, "(0, 1]", lambda x: 0 < x <= 1)
+        _check_float("drop_out", self.drop_out, "[0, 1)", lambda x: 0 <= x < 1)
+        _check_float("slow", self.slow, "[0, 1)", lambda x: 0 <= x < 1)
         if self.listen not in ("all", "participants"):
             raise InputError("listen", of="a run", allowed="all or participants", got=self.listen)
 
@@ -120,6 +120,6 @@ def _check_text(name: str, value: object) -> None:
         raise InputError(name, of="a run", allowed="a text", got=value)
 
 
-def _check_fraction(name: str, value: object, holds: bool, allowed: str) -> None:
-    if type(value) is not float or not holds:
+def _check_float(name: str, value: object, allowed: str, holds: Callable[[float], bool]) -> None:
+    if not isinstance(value, float) or not holds(value):
         raise InputError(name, of="a run", allowed=f"a number in {allowed}", got=value)

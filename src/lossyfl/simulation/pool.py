@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from lossyfl.errors import LossyflError, Stopped
 from lossyfl.schemes import Scheme
+from lossyfl.simulation.memory import keep_freed_memory
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import Shape, Store
 from lossyfl.simulation.warm import warm_up
@@ -236,6 +237,7 @@ def _serve(connection: Connection, blueprint: Blueprint) -> None:
     """A worker's life: build the workshop, then do jobs until told to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides when to stop
     torch.set_num_threads(1)
+    keep_freed_memory()
     try:
         workshop = blueprint.build()
         connection.send("ready")

@@ -47,6 +47,13 @@ def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1
     return Addend(header=header, facts=known, terms=_terms(opened, threads))
 
 
+def terms_of(quantized: Quantized) -> Terms:
+    """What the frame of these symbols will add, without decoding it."""
+    if quantized.rotation is not None:
+        return Plain(vector=frame.values(quantized))
+    return Blocks(symbols=quantized.symbols, bounds=quantized.bounds, table=quantized.table)
+
+
 def _terms(opened: Opened | Vector, threads: int) -> Terms:
     if not isinstance(opened, Opened):
         return Plain(vector=opened)

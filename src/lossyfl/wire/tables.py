@@ -16,9 +16,9 @@ LISTED = 2**32 - 1
 
 def block_field(bounds: Bounds) -> int:
     """The header's block field."""
-    lengths = np.diff(bounds)
-    if len(lengths) == 1:
+    if len(bounds) == 2:
         return 0
+    lengths = np.diff(bounds)
     even = (lengths[:-1] == lengths[0]).all() and lengths[-1] <= lengths[0] < LISTED
     return int(lengths[0]) if even else LISTED
 

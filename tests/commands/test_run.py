@@ -1,0 +1,148 @@
+"""`lossyfl run` and `lossyfl resume`, as a user types them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lossyfl.cli import app
+from lossyfl.commands.progress import Live, Plain, duration, size
+from lossyfl.errors import LossyflError
+
+TINY = "tests.simulation.tiny:make_task"
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def good(*arguments: str | Path) -> str:
+    result = call(*arguments)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def bad(*arguments: str | Path) -> str:
+    result = call(*arguments)
+    assert result.exit_code != 0
+    assert isinstance(result.exception, LossyflError | SystemExit)
+    return result.output + str(result.exception)
+
+
+def test_options(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    said = good("run", "--task", TINY, "--rounds", 3, "--seed", 5, "--workers", 1, "--out", out)
+    assert "round 3/3  accuracy" in said
+    assert "110 parameters, 10 devices, partition paper" in said
+    assert f"results in {out}" in said
+    assert "seed = 5\n" in (out / "config.toml").read_text()
+
+
+def test_file_and_options_after_it(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(
+        f'task = "{TINY}"\nrounds = 50\nlr = 0.25\nevaluate-every = 2\nworkers = 1\n'
+    )
+    good("run", tmp_path / "a.toml", "--rounds", 2, "--out", tmp_path / "out")
+    text = (tmp_path / "out" / "config.toml").read_text()
+    assert "rounds = 2\n" in text
+    assert 'lr = "0.25"\n' in text
+    assert "evaluate_every = 2\n" in text
+
+
+def test_json(tmp_path: Path) -> None:
+    result = call(
+        "run",
+        "--task",
+        TINY,
+        "--rounds",
+        2,
+        "--workers",
+        1,
+        "--json",
+        "-q",
+        "--out",
+        tmp_path / "out",
+    )
+    summary = json.loads(result.stdout)
+    assert summary["finished"] is True
+    assert summary["rounds"] == 2
+    assert summary["down"] > 0
+
+
+def test_a_folder_is_named_after_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    good("run", "--task", TINY, "--scheme", "lb:q2=3", "--rounds", 1, "--workers", 1)
+    assert (tmp_path / "runs" / f"{TINY.replace(':', '-').replace('_', '-')}-lb-q2=3-0").is_dir()
+
+
+def test_resume_adds_rounds_and_events(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    good("run", "--task", TINY, "--rounds", 2, "--workers", 1, "--tensorboard", "--out", out)
+    said = good("resume", out, "--rounds", 4, "--workers", 1, "--tensorboard")
+    assert "round 4/4" in said
+    assert list((out / "tensorboard").iterdir())
+
+
+def test_own_task_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_for_test.py").write_text("from tests.simulation.tiny import make_task\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [p for p in __import__("sys").path if p])
+    good("run", "--task", "mine_for_test:make_task", "--rounds", 1, "--workers", 1, "--out", "out")
+    assert (tmp_path / "out" / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rounds", "0"), "rounds of a run must be an int >= 1, got 0"),
+        (("--task", "mnit"), "did you mean mnist?"),
+        (("--lr", "-1"), "lr of local training must be a number > 0"),
+        (("--workers", "0"), "workers of a run must be an int >= 1, got 0"),
+        (("--checkpoint-every", "-1"), "checkpoint_every of a run must be seconds"),
+        (("--participation", "2"), "participation of a run must be a number in (0, 1], got 2.0"),
+        (("--round", "3"), "No such option"),
+        (("none.toml",), "file of a run must be a TOML file that can be read"),
+        (("--task", "mnist", "--data-dir", "nowhere"), "nowhere"),
+    ],
+)
+def test_errors(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    assert message in bad("run", *arguments, "--out", tmp_path / "out").replace("\n", " ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_unknown_keys_of_a_file_name_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("round = 3\n")
+    assert "did you mean rounds?" in bad("run", tmp_path / "a.toml")
+    (tmp_path / "a.toml").write_text('workers = "two"\n')
+    assert "workers of a run must be an int >= 1, got two" in bad("run", tmp_path / "a.toml")
+    (tmp_path / "a.toml").write_text('checkpoint_every = "soon"\n')
+    assert "checkpoint_every of a run must be seconds" in bad("run", tmp_path / "a.toml")
+
+
+def test_resume_without_a_run(tmp_path: Path) -> None:
+    assert "must be a results directory" in bad("resume", tmp_path)
+
+
+def test_a_terminal_gets_a_bar_and_a_file_gets_lines(tmp_path: Path) -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    from lossyfl.simulation.experiment import Experiment
+    from lossyfl.simulation.run import run
+
+    for number, kind in enumerate((Live, Plain)):
+        text = StringIO()
+        console = Console(file=text, force_terminal=kind is Live, width=140)
+        run(Experiment(task=TINY, rounds=3), tmp_path / str(number), watcher=kind(console))
+        assert "round 3/3" in text.getvalue()
+        assert "down" in text.getvalue()
+
+
+def test_texts() -> None:
+    assert [size(n) for n in (0, 999, 1000, 2.5e6, 3e9, 4e12)] == [
+        "0 B", "999 B", "1.0 kB", "2.5 MB", "3.0 GB", "4.0 TB"
+    ]  # fmt: skip
+    assert [duration(s) for s in (0.04, 59, 61, 3601)] == ["0.0 s", "59.0 s", "1:01 min", "1:00 h"]

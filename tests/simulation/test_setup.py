@@ -1,0 +1,94 @@
+"""What could not run is refused before anything is written."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lossyfl import InputError
+from lossyfl.simulation.experiment import Experiment
+from lossyfl.simulation.results import Results
+from lossyfl.simulation.run import run
+from lossyfl.simulation.setup import prepare
+
+TINY = "tests.simulation.tiny"
+BASE = Experiment(task=f"{TINY}:make_task")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"task": "digit"}, r"name of task must be one of .*did you mean digits\?"),
+        ({"task": f"{TINY}:nothing"}, "path of task must be a class that can be imported"),
+        ({"task": "no.such.module:make"}, "path of task must be a class that can be imported"),
+        ({"task": f"{TINY}:not_a_task"}, "task of a run must be a function that returns"),
+        ({"task": f"{TINY}:make_task:size=3"}, "option of .* must be one of pause, samples"),
+        ({"scheme": "lf"}, r"did you mean lfl\?"),
+        ({"devices": 15}, "devices of the partition paper must be a multiple of the 10 classes"),
+        ({"devices": 300, "partition": "iid"}, r"devices of a partition must be in \[1, 200\]"),
+        ({"batch": 21}, "batch of a run must be at most 20, the samples of device 0, got 21"),
+        ({"partition": "paperr"}, r"did you mean paper\?"),
+        ({"optimizer": "sdg"}, r"did you mean sgd\?"),
+        ({"lr": "fast"}, "name of step size must be one of"),
+        ({"task": f"{TINY}:divided"}, "devices of the task tiny must be 2, as the data is divided"),
+        ({"task": f"{TINY}:make_task:samples=0"}, "train samples of a task must be as many inputs"),
+    ],
+)
+def test_errors(settings: dict[str, str], message: str, tmp_path: Path) -> None:
+    asked = replace(BASE, **settings)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=message):
+        run(asked, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_task_may_say_who_has_what() -> None:
+    setup = prepare(replace(BASE, task=f"{TINY}:divided", devices=2))
+    assert [len(part) for part in setup.parts] == [100, 100]
+    assert setup.experiment.lr == "0.5"  # the task's
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_workers_are_counted(workers: int, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="workers of a run must be an int >= 1"):
+        run(BASE, tmp_path / "out", workers=workers)
+
+
+def test_checkpoints_need_a_time(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="checkpoint_every of a run must be seconds, >= 0"):
+        run(BASE, tmp_path / "out", checkpoint_every=float("nan"))
+
+
+class TestFolder:
+    def test_a_run_is_not_overwritten(self, tmp_path: Path) -> None:
+        run(BASE, tmp_path / "out")
+        before = Results(tmp_path / "out").model.read_bytes()
+        with pytest.raises(
+            InputError, match="must be a new folder, or with --force, or `lossyfl resume"
+        ):
+            run(replace(BASE, seed=1), tmp_path / "out")
+        assert Results(tmp_path / "out").model.read_bytes() == before
+        run(replace(BASE, seed=1), tmp_path / "out", force=True)
+        assert Results(tmp_path / "out").model.read_bytes() != before
+
+    def test_with_force_only_runs_are_removed(self, tmp_path: Path) -> None:
+        (tmp_path / "thesis.tex").write_text("precious")
+        with pytest.raises(InputError, match="must be a new folder, or one that lossyfl made"):
+            run(BASE, tmp_path, force=True)
+        assert (tmp_path / "thesis.tex").read_text() == "precious"
+        with pytest.raises(InputError, match="out of a run must be a folder"):
+            run(BASE, tmp_path / "thesis.tex", force=True)
+
+    def test_a_bad_setting_does_not_remove_the_old_run(self, tmp_path: Path) -> None:
+        run(BASE, tmp_path / "out")
+        with pytest.raises(InputError):
+            run(replace(BASE, batch=500), tmp_path / "out", force=True)
+        assert Results(tmp_path / "out").model.exists()
+
+    def test_a_run_that_goes_on_is_not_removed(self, tmp_path: Path) -> None:
+        run(BASE, tmp_path / "out")
+        with (
+            Results(tmp_path / "out").locked(),
+            pytest.raises(InputError, match="no other run is going on"),
+        ):
+            run(BASE, tmp_path / "out", force=True)
+        assert Results(tmp_path / "out").model.exists()

@@ -1,0 +1,65 @@
+"""What devices remember, slot by slot."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lossyfl import InputError
+from lossyfl.links import LinkState
+from lossyfl.simulation.store import FRESH, Remembered, Shape, Store, create
+from lossyfl.tasks.training import Moments
+
+SHAPE = Shape(devices=3, memory=5, moments=4)
+
+
+def remembered(value: float, accepted: int = 7) -> Remembered:
+    return Remembered(
+        accepted=accepted,
+        uplink=LinkState(memory=np.full(5, value, np.float32)),
+        moments=Moments(values=np.full(4, -value, np.float32), steps=9),
+    )
+
+
+def opened(folder: Path, shape: Shape = SHAPE) -> Store:
+    create(folder / "devices.bin", shape)
+    return Store(folder / "devices.bin", shape)
+
+
+def test_slots_are_apart_and_survive_the_process(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    store.write(1, 0, remembered(1.0))
+    store.write(1, 1, remembered(2.0, accepted=8))
+    store.write(2, 0, remembered(3.0))
+    store.flush()
+    again = Store(tmp_path / "devices.bin", SHAPE)
+    for device, slot, value, accepted in ((1, 0, 1.0, 7), (1, 1, 2.0, 8), (2, 0, 3.0, 7)):
+        found = again.read(device, slot)
+        assert found.accepted == accepted
+        assert found.moments.steps == 9
+        assert np.all(found.uplink.memory == value)
+        assert np.all(found.moments.values == -value)
+
+
+def test_a_fresh_device_remembers_nothing(tmp_path: Path) -> None:
+    found = opened(tmp_path).read(2, FRESH)
+    assert found.accepted == -1
+    assert found.moments.steps == 0
+    assert np.array_equal(found.uplink.memory, np.zeros(5))
+
+
+def test_room_is_taken_at_once(tmp_path: Path) -> None:
+    shape = Shape(devices=100, memory=1000, moments=0)
+    create(tmp_path / "devices.bin", shape)
+    facts = (tmp_path / "devices.bin").stat()
+    assert facts.st_size == shape.nbytes
+    assert 512 * facts.st_blocks >= shape.nbytes
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    create(tmp_path / "devices.bin", SHAPE)
+    with pytest.raises(InputError, match="must be a file of"):
+        Store(tmp_path / "devices.bin", dataclasses.replace(SHAPE, devices=4))
+    with pytest.raises(InputError, match="must be a file of"):
+        Store(tmp_path / "none.bin", SHAPE)
