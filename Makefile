@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP)  ## Create .venv with lossyfl and everything needed to work on it
 
-demo: $(STAMP)  ## Encode and decode an embedded model update and print the table of sizes
+demo: $(STAMP)  ## Train on the embedded digits with exact floats and with LFL, and compare
 	$(BIN)/lossyfl demo
 
 lint: $(STAMP)
@@ -39,9 +39,10 @@ fuzz: $(STAMP)  ## Decode a million mutated frames
 golden: $(STAMP)  ## Write the golden frames anew: only for a new frame version
 	$(BIN)/python tests/golden/write.py
 
-bench: $(STAMP)  ## Speed and size of the codec and the server against their peers, in one run
+bench: $(STAMP)  ## Speed and size of codec, server and simulator against their peers, in one run
 	$(BIN)/lossyfl bench codec
 	$(BIN)/lossyfl bench server
+	$(BIN)/lossyfl bench simulation
 
 clean:  ## Remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

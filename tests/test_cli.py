@@ -11,6 +11,7 @@ from tests.helpers import laplace
 from typer.testing import CliRunner
 
 from lossyfl import cli
+from lossyfl.commands import codec
 from lossyfl.wire.frame import MAX_ENTRIES
 
 
@@ -92,7 +93,7 @@ class TestCodec:
         assert message in said.replace("\n", " ")
 
     def test_limit_is_the_librarys(self) -> None:
-        assert cli.MAX_ENTRIES == MAX_ENTRIES
+        assert codec.MAX_ENTRIES == MAX_ENTRIES
 
 
 class TestApp:
@@ -108,7 +109,7 @@ class TestApp:
         assert (tmp_path / "b.png").stat().st_size > 10_000
 
     def test_demo(self) -> None:
-        rows = json.loads(run("demo", "--json"))
+        rows = json.loads(run("codec", "demo", "--json"))
         assert len(rows) == 6
         assert all(row["nbytes"] < 38_440 for row in rows)
-        assert "vs 32 bits" in run("demo")
+        assert "vs 32 bits" in run("codec", "demo")

@@ -2,19 +2,13 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 import sys
-from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from lossyfl.commands import data, run
-from lossyfl.errors import InputError, LossyflError
-
-if TYPE_CHECKING:
-    from lossyfl.codec import FrameInfo
+from lossyfl.commands import bench, bound, codec, data, demo, run
+from lossyfl.errors import LossyflError
 
 app = typer.Typer(
     help="Federated learning over thin links: quantized updates, real bytes.",
@@ -22,20 +16,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-codec = typer.Typer(help="Vectors and models to frames and back.", no_args_is_help=True)
-bench = typer.Typer(help="Speed and size against peers, in one run.", no_args_is_help=True)
+app.command()(demo.demo)
 app.command()(run.run)
 app.command()(run.resume)
+app.command()(bound.bound)
 app.add_typer(data.app, name="data")
-app.add_typer(codec, name="codec")
-app.add_typer(bench, name="bench")
-
-Threads = Annotated[int, typer.Option(help="Threads to use.", min=1)]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Limit = Annotated[int, typer.Option(help="Refuse frames with more entries.", min=1)]
-
-MAX_ENTRIES = 1 << 28  # as in wire.frame, which is too heavy to import here; a test compares
+app.add_typer(codec.app, name="codec")
+app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:
@@ -62,222 +49,3 @@ def _root(
     ] = False,
 ) -> None:
     """Federated learning over thin links: quantized updates, real bytes."""
-
-
-@codec.command()
-def encode(
-    source: Annotated[Path, typer.Argument(help="A .npy vector or a .safetensors model.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Default: SOURCE with .lfl added.")
-    ] = None,
-    quantizer: Annotated[
-        str, typer.Option("--quantizer", "-q", help="name:key=value,...")
-    ] = "stochastic:levels=2,scale=model",
-    seed: Annotated[int, typer.Option(help="Seed of the quantizer's randomness.", min=0)] = 0,
-    threads: Threads = 1,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Quantize and entropy-code a file."""
-    from lossyfl.files.bundle import encode_file
-    from lossyfl.quantizers import quantizer as build
-    from lossyfl.streams import stream
-
-    if not source.is_file():
-        raise InputError("file", of="codec encode", allowed="one that exists", got=str(source))
-    target = output or source.with_name(source.name + ".lfl")
-    _free(target, force, source=source)
-    result = encode_file(source, target, build(quantizer), rng=stream(seed), threads=threads)
-    if as_json:
-        typer.echo(json.dumps({"file": str(target), **asdict(result)}))
-        return
-    ratio = result.source / result.target
-    typer.echo(f"{target}: {result.target:,} bytes, {ratio:.2f}x smaller than {result.source:,}")
-    if result.exact:
-        typer.echo(f"of these, {result.exact:,} bytes are tensors that were kept exactly")
-
-
-@codec.command()
-def decode(
-    source: Annotated[Path, typer.Argument(help="A frame or bundle that `encode` wrote.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .npy or .safetensors file.")],
-    max_entries: Limit = MAX_ENTRIES,
-    threads: Threads = 1,
-    force: Force = False,
-) -> None:
-    """Turn a frame back into floats."""
-    from lossyfl.files.bundle import decode_file
-
-    _free(output, force, source=source)
-    entries = decode_file(source, output, max_entries=max_entries, threads=threads)
-    typer.echo(f"{output}: {entries:,} entries")
-
-
-@codec.command()
-def inspect(
-    source: Annotated[Path, typer.Argument(help="A frame or bundle that `encode` wrote.")],
-    max_entries: Limit = MAX_ENTRIES,
-    as_json: Json = False,
-) -> None:
-    """Show what a frame is made of, and what it costs."""
-    from lossyfl.codec import inspect as look
-    from lossyfl.files.bundle import read_frame
-
-    info = look(read_frame(source), max_entries=max_entries)
-    if as_json:
-        typer.echo(
-            json.dumps(asdict(info) | {"bits_per_entry": info.bits_per_entry, "ratio": info.ratio})
-        )
-    else:
-        _print_info(info)
-
-
-@bench.command("codec")
-def bench_codec(
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
-    ] = None,
-    markdown_file: Annotated[
-        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller vectors.")] = False,
-) -> None:
-    """The codec against memcpy, NumPy, constriction and zstandard."""
-    from lossyfl.bench.codec import run
-
-    _can_write(json_file)
-    _can_write(markdown_file)
-    run(json_file, markdown_file, quick=quick)
-
-
-@bench.command("server")
-def bench_server(
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller rounds.")] = False,
-) -> None:
-    """Replies aggregated, memory of a round, and the rotation."""
-    from lossyfl.bench.server import run
-
-    _can_write(json_file)
-    run(json_file, quick=quick)
-
-
-@bench.command("simulation")
-def bench_simulation(
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
-    ] = None,
-    markdown_file: Annotated[
-        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small models and few devices.")] = False,
-) -> None:
-    """Rounds against a bare loop and Flower's engine; many devices, large models."""
-    from lossyfl.bench.simulation import run
-
-    _can_write(json_file)
-    _can_write(markdown_file)
-    run(json_file, markdown_file, quick=quick)
-
-
-@app.command()
-def bound(
-    plot: Annotated[Path | None, typer.Option(help="Also draw the figure to this file.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write everything to this file.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few rounds and devices.")] = False,
-) -> None:
-    """Theorem 1 beside what it bounds, on a strongly convex problem."""
-    from rich.console import Console
-
-    from lossyfl.experiments import bound as experiment
-
-    _can_write(json_file)
-    _can_write(plot, (".png", ".svg", ".pdf"))
-    console = Console()
-    console.width = max(console.width, 150)  # a wide table wraps better than it shrinks
-    settings = experiment.small_settings() if quick else experiment.default_settings()
-    with console.status(f"{len(settings)} settings, about a minute"):
-        outcomes = experiment.run(settings)
-    if json_file is not None:
-        json_file.write_text(json.dumps([asdict(outcome) for outcome in outcomes]))
-    if plot is not None:
-        experiment.plot(outcomes, plot)
-    experiment.sheet(outcomes).show(console)
-    console.print(experiment.LEGEND)
-    kept = sum(outcome.holds for outcome in outcomes)
-    console.print(f"the bound holds at every round in {kept} of {len(outcomes)} settings")
-
-
-@app.command()
-def demo(as_json: Json = False) -> None:
-    """Encode and decode a real model update and print the table of sizes."""
-    from lossyfl.demo import run
-
-    run(as_json=as_json)
-
-
-def _free(path: Path, force: bool, *, source: Path) -> None:
-    """Raise if a file would be overwritten that should not be."""
-    _can_write(path)
-    if path.exists() and path.samefile(source):
-        raise InputError(
-            "output", of="codec", allowed="another file than the source", got=str(path)
-        )
-    if path.exists() and not force:
-        raise InputError("output", of="codec", allowed="a new file, or --force", got=str(path))
-
-
-def _can_write(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
-    """Raise if a file cannot be written here, before the work that fills it."""
-    if path is None:
-        return
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(
-            "output", of="lossyfl", allowed="a file in a folder that exists", got=str(path)
-        )
-    if suffixes and path.suffix not in suffixes:
-        allowed = f"one of {', '.join(suffixes)}"
-        raise InputError("suffix", of="the output", allowed=allowed, got=path.name)
-
-
-def _print_info(info: "FrameInfo") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    per_entry = info.entropy_bits / info.entries
-    rows = [
-        (
-            "frame",
-            f"version {info.version}, {info.kind}, round {info.round}, digest {info.digest:016x}",
-        ),
-        ("entries", f"{info.entries:,} in {max(info.blocks, 1):,} block(s)"),
-        ("coding", info.coding + (f", {info.letters} symbol(s) a letter" if info.letters else "")),
-        ("segments", f"{info.segments}"),
-        ("symbols", f"{info.used:,} in use of {info.alphabet:,}"),
-        ("most frequent", _top(info)),
-        ("entropy", f"{info.entropy_bits / 8:,.1f} bytes, {per_entry:.4f} bits an entry"),
-        ("real size", f"{info.nbytes:,} bytes, {info.bits_per_entry:.4f} bits an entry"),
-        ("of these", f"{info.header_bytes:,} bytes of header and tables"),
-        ("over the entropy", f"{100 * info.over_entropy:.2f} %"),
-        ("against 32 bits", f"{info.ratio:.2f}x smaller"),
-    ]
-    if info.paper_bits is not None:
-        paper = (
-            f"{info.paper_bits / 8:,.1f} bytes, {info.paper_bits / info.entries:.4f} bits an entry"
-        )
-        rows.insert(8, (f"paper's R_Q (q = {info.levels})", paper))
-    table = Table(show_header=False, box=None)
-    for name, text in rows:
-        table.add_row(name, text)
-    Console().print(table)
-
-
-def _top(info: "FrameInfo", most: int = 6) -> str:
-    """The most frequent symbols and their shares."""
-    ranked = sorted(enumerate(info.counts), key=lambda pair: -pair[1])[:most]
-    total = sum(info.counts)
-    return ", ".join(f"{symbol}: {n / total:.2%}" for symbol, n in ranked if n) or "none"

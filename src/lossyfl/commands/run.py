@@ -77,7 +77,7 @@ def run(
     settings = _file(config) | {name: v for name, v in flags.items() if v is not None}
     how = {name: settings.pop(name) for name in HOW if name in settings}
     _import_from_here()
-    count = _workers(how.get("workers"))
+    count = start_workers(how.get("workers"))
     from lossyfl.simulation import run as simulation
     from lossyfl.simulation.experiment import experiment
 
@@ -107,7 +107,7 @@ def resume(
 ) -> None:
     """Go on with a run that was interrupted or killed, or add rounds to one that is done."""
     _import_from_here()
-    count = _workers(workers)
+    count = start_workers(workers)
     from lossyfl.simulation import run as simulation
 
     outcome = simulation.resume(
@@ -138,7 +138,7 @@ def _import_from_here() -> None:
         sys.path.insert(0, str(Path.cwd()))
 
 
-def _workers(asked: object) -> int:
+def start_workers(asked: object) -> int:
     """How many, and those of them that are processes begin to start."""
     from lossyfl.simulation.memory import keep_freed_memory
     from lossyfl.simulation.warm import default_workers, warm_up

@@ -9,7 +9,7 @@ from multiprocessing.context import ForkServerContext
 def warm_up() -> ForkServerContext:
     """Start that process, if it does not run: it imports torch while this one does other things."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["lossyfl.simulation.pool"])
+    context.set_forkserver_preload(["lossyfl.simulation.preload"])
     forkserver.ensure_running()
     return context
 

@@ -11,8 +11,8 @@ from lossyfl.tasks import register
 from lossyfl.tasks.base import Defaults, Samples, Task, scaled
 from lossyfl.tasks.models import cifar_cnn, digits_cnn, linear, mnist_cnn
 
-DIGITS = Defaults(rounds=100, devices=20, tau=4, batch=16, optimizer="sgd", lr="0.1")
-MNIST = Defaults(rounds=100, devices=40, tau=4, batch=50, optimizer="sgd", lr="0.05")
+DIGITS = Defaults(rounds=100, devices=20, tau=4, batch=16, optimizer="sgd", lr="0.2")
+MNIST = Defaults(rounds=60, devices=40, tau=4, batch=50, optimizer="sgd", lr="0.1")
 CIFAR10 = Defaults(rounds=100, devices=40, tau=5, batch=25, optimizer="adam", lr="0.001")
 
 

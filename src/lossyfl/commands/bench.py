@@ -1,0 +1,62 @@
+"""`lossyfl bench`: speed and size against peers, in one run."""
+# pyright: reportUnknownMemberType=false
+# Typer leaves parameters of its own functions without types.
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lossyfl.commands.output import can_write
+
+app = typer.Typer(help="Speed and size against peers, in one run.", no_args_is_help=True)
+
+
+@app.command("codec")
+def bench_codec(
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
+    ] = None,
+    markdown_file: Annotated[
+        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller vectors.")] = False,
+) -> None:
+    """The codec against memcpy, NumPy, constriction and zstandard."""
+    from lossyfl.bench.codec import run
+
+    can_write(json_file)
+    can_write(markdown_file)
+    run(json_file, markdown_file, quick=quick)
+
+
+@app.command("server")
+def bench_server(
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller rounds.")] = False,
+) -> None:
+    """Replies aggregated, memory of a round, and the rotation."""
+    from lossyfl.bench.server import run
+
+    can_write(json_file)
+    run(json_file, quick=quick)
+
+
+@app.command("simulation")
+def bench_simulation(
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
+    ] = None,
+    markdown_file: Annotated[
+        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small models and few devices.")] = False,
+) -> None:
+    """Rounds against a bare loop and Flower's engine; many devices, large models."""
+    from lossyfl.bench.simulation import run
+
+    can_write(json_file)
+    can_write(markdown_file)
+    run(json_file, markdown_file, quick=quick)
