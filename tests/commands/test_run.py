@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from click.testing import Result
+from typer.testing import CliRunner
 
 from lossyfl.cli import app
 from lossyfl.commands.progress import Live, Plain, duration, size
@@ -13,18 +14,18 @@ from lossyfl.errors import LossyflError
 TINY = "tests.simulation.tiny:make_task"
 
 
-def call(*arguments: str | Path) -> Result:
+def call(*arguments: str | Path | int) -> Result:
     return CliRunner().invoke(app, [*map(str, arguments)])
 
 
-def good(*arguments: str | Path) -> str:
+def good(*arguments: str | Path | int) -> str:
     result = call(*arguments)
     if result.exception is not None:
         raise result.exception
     return result.output
 
 
-def bad(*arguments: str | Path) -> str:
+def bad(*arguments: str | Path | int) -> str:
     result = call(*arguments)
     assert result.exit_code != 0
     assert isinstance(result.exception, LossyflError | SystemExit)

@@ -35,6 +35,7 @@ from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.simulation.store import Store, create
 from lossyfl.tasks.training import Trainer, initial_model
+from lossyfl.types import Vector
 
 MANY = 1_000_000
 """Rounds that are planned, so that the last one, which looks at the test set, never comes."""
@@ -173,36 +174,44 @@ def simulation(setup: Setup, workers: int) -> Generator[Simulation]:
             pool.close()
 
 
-def bare_loop(setup: Setup) -> Callable[[int], None]:
-    """A round of the same local steps as plain PyTorch: no server, no quantizer, no vector."""
-    trainer = Trainer(setup.task, setup.parts, setup.local, seed=setup.experiment.seed)
-    module = initial_model(setup.task, setup.experiment.seed).module
-    for parameter in module.parameters():  # tensors of their own, as a module is made
-        parameter.data, parameter.grad = parameter.data.clone(), None
-    task, lr = setup.task, setup.local.step.at(0)
-    optimizer = torch.optim.SGD(module.parameters(), lr=lr)
-    x, y = torch.from_numpy(task.train.x), torch.from_numpy(task.train.y).long()
+class BareLoop:
+    """The same local steps as plain PyTorch: no server, no quantizer, no vector."""
 
-    def play(number: int) -> None:
+    def __init__(self, setup: Setup) -> None:
+        self._trainer = Trainer(setup.task, setup.parts, setup.local, seed=setup.experiment.seed)
+        self._task, self._devices = setup.task, setup.devices
+        self._module = initial_model(setup.task, setup.experiment.seed).module
+        for parameter in self._module.parameters():  # tensors of their own, as a module is made
+            parameter.data, parameter.grad = parameter.data.clone(), None
+        lr = setup.local.step.at(0)
+        self._optimizer = torch.optim.SGD(self._module.parameters(), lr=lr)
+        self._x = torch.from_numpy(setup.task.train.x)
+        self._y = torch.from_numpy(setup.task.train.y).long()
+
+    def play(self, number: int) -> None:
+        """One round: all steps of all devices, one after the other."""
+        task, module = self._task, self._module
         module.train()
-        for device in range(setup.devices):
-            for batch in trainer.batches(device, number):
-                optimizer.zero_grad()
-                task.loss(module(task.prepare(x[batch])), y[batch]).backward()
-                optimizer.step()
+        for device in range(self._devices):
+            for batch in self._trainer.batches(device, number):
+                self._optimizer.zero_grad()
+                task.loss(module(task.prepare(self._x[batch])), self._y[batch]).backward()
+                self._optimizer.step()
 
-    return play
+    def vector(self) -> Vector:
+        """What has been learned."""
+        return torch.cat([p.detach().reshape(-1) for p in self._module.parameters()]).numpy()
 
 
 def compare(case: Case, *, quick: bool) -> tuple[Comparison, Phases]:
     """The bare loop, one worker and two, round by round in turns."""
     setup = prepare(_experiment(case.task, 40, case.batch))
-    bare, repeats = bare_loop(setup), 3 if quick else case.repeats
+    bare, repeats = BareLoop(setup), 3 if quick else case.repeats
     times: dict[str, list[float]] = {"bare": [], "one": [], "two": []}
     records: list[Round] = []
     with simulation(setup, 1) as one, simulation(setup, 2) as two:
         for number in range(repeats + 1):
-            times["bare"].append(_seconds(lambda number=number: bare(number)))
+            times["bare"].append(_seconds(lambda number=number: bare.play(number)))
             times["one"].append(_seconds(lambda: records.append(one.play()[0])))
             times["two"].append(_seconds(two.play))
     bares, ones, twos = (

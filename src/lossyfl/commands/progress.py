@@ -218,3 +218,67 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes}:{int(seconds % 60):02d} min"
     return f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+class Campaign:
+    """Many runs under one bar: which run, how it stands, and the time that is left for all."""
+
+    def __init__(self, rounds: int, runs: int, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._runs, self._run, self._total = runs, 0, rounds
+        self._done = self._played = 0
+        self._tally = Tally()
+        self._begin, self._last = time.monotonic(), 0.0
+        self._bar = Progress(
+            TextColumn("{task.fields[text]}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[left]}"),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=rounds, text="", left="")
+        self._bar.start()
+
+    def skip(self, rounds: int) -> None:
+        """A run that was complete before."""
+        self._run += 1
+        self._done += rounds
+
+    def started(self, setup: Setup, done: list[Round]) -> None:
+        """The next run."""
+        self._run += 1
+        self._done += len(done)
+        self._tally = Tally()
+        self._tally.start(setup, done)
+        seed = setup.experiment.seed
+        self._say(f"run {self._run}/{self._runs}, seed {seed}: {self._tally.title()}")
+
+    def round_done(self, record: Round) -> None:
+        """One more round of one run."""
+        self._tally.add(record)
+        self._done += 1
+        self._played += 1
+        now = time.monotonic()
+        left = (now - self._begin) / self._played * (self._total - self._done)
+        text = f"run {self._run}/{self._runs} round {self._tally.rounds}/{self._tally.total}"
+        line = f"{text}  {self._tally.text()}"
+        shown = f"all: {duration(left)} left"
+        self._bar.update(self._task, completed=self._done, text=line, left=shown)
+        ends = self._tally.rounds == self._tally.total
+        if not self._console.is_terminal and (ends or now - self._last > 6 * PLAIN_EVERY):
+            self._last = now
+            self._say(f"{line}  {shown}")
+
+    def stopping(self) -> None:
+        """Say that it will stop."""
+        self._say("stopping after this round (once more: at once)")
+
+    def ended(self) -> None:
+        """One run is over; the bar stays."""
+
+    def close(self) -> None:
+        """All are over."""
+        self._bar.stop()
+
+    def _say(self, text: str) -> None:
+        self._bar.console.print(text, highlight=False, soft_wrap=True)
