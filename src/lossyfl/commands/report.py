@@ -1,0 +1,115 @@
+"""`lossyfl report`: what came of runs, as a page, tables and figures."""
+# pyright: reportUnknownMemberType=false
+# Typer leaves parameters of its own functions without types.
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lossyfl.commands.output import can_write
+
+if TYPE_CHECKING:
+    from lossyfl.report.groups import Group
+    from lossyfl.report.payload import Options
+
+EVERY = 3.0
+"""Seconds from one page to the next with --watch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """The files to write."""
+
+    page: Path
+    markdown: Path | None
+    csv: Path | None
+    figures: tuple[Path, ...]
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Results directories, or folders of some.")],
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
+    markdown: Annotated[Path | None, typer.Option(help="Also a table as Markdown.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Also a table as CSV.")] = None,
+    figure: Annotated[
+        list[Path] | None, typer.Option(help="Also a figure, .png, .svg or .pdf; may be repeated.")
+    ] = None,
+    downlink: Annotated[str, typer.Option(help="Rate of the link down, as 1Mbit.")] = "1Mbit",
+    uplink: Annotated[str, typer.Option(help="Rate of a device's link up.")] = "250kbit",
+    latency: Annotated[str, typer.Option(help="Of the link, each way.")] = "50ms",
+    title: Annotated[str | None, typer.Option(help="Of the page and of figures.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Again while runs go on.")] = False,
+) -> None:
+    """Runs as one interactive page that needs no network, and as tables and figures.
+
+    Runs that differ only in their seed are drawn as one curve with a band.
+    """
+    from lossyfl.report.link import Link
+    from lossyfl.report.payload import Options
+    from lossyfl.report.units import rate, seconds
+
+    link = Link(
+        downlink=rate(downlink, name="downlink"),
+        uplink=rate(uplink, name="uplink"),
+        latency=seconds(latency, name="latency"),
+    )
+    outputs = Outputs(page=out, markdown=markdown, csv=csv, figures=tuple(figure or ()))
+    _check(outputs)
+    options = Options(title=title, link=link)
+    groups = _follow(folders, outputs, options) if watch else _write(folders, outputs, options)
+    _tables(groups, outputs, options)
+    runs = sum(len(group.runs) for group in groups)
+    typer.echo(f"{runs} run{'' if runs == 1 else 's'} in {out}; open it in a browser")
+
+
+def _check(outputs: Outputs) -> None:
+    """Raise before the work if a file cannot be written."""
+    can_write(outputs.page, (".html", ".htm"))
+    can_write(outputs.markdown)
+    can_write(outputs.csv)
+    for path in outputs.figures:
+        can_write(path, (".png", ".svg", ".pdf"))
+
+
+def _follow(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "list[Group]":
+    """Write the page again and again until no run goes on, or until Ctrl-C."""
+    live = replace(options, reload=EVERY)
+    try:
+        groups = _write(folders, outputs, live)
+        typer.echo(f"watching, open {outputs.page} in a browser; Ctrl-C ends", err=True)
+        while any(group.running for group in groups):
+            time.sleep(EVERY)
+            groups = _write(folders, outputs, live)
+    except KeyboardInterrupt:
+        typer.echo("stopped watching", err=True)
+    return _write(folders, outputs, options)
+
+
+def _write(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "list[Group]":
+    """Write the page."""
+    from lossyfl.files.atomic import write_atomically
+    from lossyfl.report.groups import group
+    from lossyfl.report.page import page
+    from lossyfl.report.runs import find
+
+    groups = group(find(folders))
+    write_atomically(outputs.page, [page(groups, options).encode()])
+    return groups
+
+
+def _tables(groups: "Sequence[Group]", outputs: Outputs, options: "Options") -> None:
+    """Write what is not the page."""
+    from lossyfl.files.atomic import write_atomically
+    from lossyfl.report import tables
+    from lossyfl.report.figure import draw
+
+    if outputs.markdown is not None:
+        write_atomically(outputs.markdown, [tables.markdown(groups).encode()])
+    if outputs.csv is not None:
+        write_atomically(outputs.csv, [tables.csv(groups).encode()])
+    for path in outputs.figures:
+        draw(groups, path, title=options.title)

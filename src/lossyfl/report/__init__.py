@@ -1,0 +1,18 @@
+"""Results directories -> one page to look at, tables and figures.
+
+    runs.find     folders -> runs
+    groups.group  runs -> groups: the same settings, several seeds
+    page.page     groups -> one HTML file that needs nothing else
+    tables        groups -> Markdown and CSV
+    figure.draw   groups -> a figure for print
+
+Nothing here needs torch; only figures need matplotlib.
+"""
+
+from lossyfl.report.figure import draw
+from lossyfl.report.groups import Group, group
+from lossyfl.report.page import page
+from lossyfl.report.runs import Run, find
+from lossyfl.report.tables import csv, markdown
+
+__all__ = ["Group", "Run", "csv", "draw", "find", "group", "markdown", "page"]

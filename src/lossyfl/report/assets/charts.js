@@ -1,0 +1,71 @@
+// The plots of the page.
+const WAY = { key: "way", label: "Direction", options: [["down", "down"], ["up", "up"]] };
+const ROUNDS = { key: "rounds", label: "rounds", from: 0, tick: count, name: (x) => `round ${count(x)}`, whole: true };
+const BYTES = { key: "bytes", log: true, tick: (v) => bytes(v), name: (x) => `after ${bytes(x)}` };
+const SECONDS = { key: "seconds", label: "time since the start", from: 0, tick: duration, ticks: timeTicks, name: (x) => `after ${duration(x)}` };
+const ACCURACY = { tick: (v) => `${trimmed(100 * v, 4)} %`, format: (v) => percent(v), most: 1 };
+const ERROR = { tick: (v) => `${trimmed(100 * v, 3)} %`, format: (v) => percent(v), log: true };
+const SCALE = { key: "scale", label: "Scale", options: [["accuracy", "accuracy"], ["error", "error, log"]] };
+const accuracyAxis = ({ scale }) => (scale === "error" ? ERROR : ACCURACY);
+const measured = ({ scale }) => (scale === "error" ? "test error" : "test accuracy");
+const LOSS = { tick: plain, format: plain };
+const WAYS = { down: "sent down, a broadcast counted once", up: "sent up, all replies", both: "sent both ways" };
+const PHASES = [
+  ["total", "the whole round"], ["broadcast", "broadcast"], ["devices", "devices"], ["aggregate", "aggregate"],
+  ["evaluate", "evaluate"], ["save", "save"], ["training", "training, all workers"], ["coding", "coding, all workers"],
+];
+const ABOUT_PHASE = {
+  total: "seconds of a round, everything",
+  broadcast: "seconds to quantize, encode, decode and hand out the broadcast",
+  devices: "seconds from the first visit of a device to the last reply",
+  aggregate: "seconds to decode and add replies and to close the round",
+  evaluate: "seconds at the test set",
+  save: "seconds for results and checkpoints",
+  training: "seconds of local steps, added up over all workers",
+  coding: "seconds to make replies, added up over all workers",
+};
+
+const SPECS = [
+  {
+    id: "accuracy-rounds", title: "Accuracy against rounds", note: (chosen) => `${measured(chosen)} of the server’s model`, x: ROUNDS,
+    y: accuracyAxis, controls: [SCALE], curve: (group, { scale }) => looks(group, rounds(group), scale),
+  },
+  {
+    id: "accuracy-bytes", title: "Accuracy against bytes", note: (chosen) => `${measured(chosen)}, against all bytes ${WAYS[chosen.way]}`,
+    x: { key: "bytes", of: ({ way }) => ({ ...BYTES, label: `bytes ${way === "both" ? "both ways" : way}` }) }, y: accuracyAxis,
+    controls: [{ key: "way", label: "Direction", options: [["both", "both ways"], ["down", "down"], ["up", "up"]] }, SCALE],
+    curve: (group, { way, scale }) => looks(group, sent(group, way), scale),
+  },
+  {
+    id: "bytes", title: "Bytes a round", note: ({ way }) => (way === "down" ? "all frames down, a broadcast counted once" : "all replies"),
+    x: ROUNDS, y: { tick: (v) => bytes(v), format: (v) => bytes(v, 4), log: true }, controls: [WAY],
+    curve: (group, { way }) => banded(group, way, rounds(group)),
+  },
+  {
+    id: "saving", title: "Saving so far", x: ROUNDS, y: { tick: times, format: times, zero: true },
+    note: ({ by }) => (by === "real" ? "times fewer bytes than 32-bit floats" : "the paper’s count: 33 bits an entry over R_Q"),
+    controls: [WAY, { key: "by", label: "Count", options: [["real", "real bytes"], ["paper", "paper’s count"]] }], curve: saving,
+  },
+  {
+    id: "bits", title: "Bits an entry", x: ROUNDS, y: { tick: plain, format: plain, log: true },
+    note: ({ by }) => ({ real: "in frames as sent", entropy: "entropy of the symbols, the least that a code could take", paper: "R_Q over entries" }[by]),
+    controls: [WAY, { key: "by", label: "Count", options: [["entropy", "entropy"], ["real", "frames"], ["paper", "paper’s count"]] }],
+    curve: bitsAnEntry,
+  },
+  { id: "eps", title: "eps of the broadcast", note: "(x_max − x_min)² / ‖x‖², as in Lemma 1", x: ROUNDS, y: { ...LOSS, log: true }, curve: overRounds("eps") },
+  { id: "distance", title: "Distance of the devices’ estimate", note: "‖theta − theta_hat‖: what the broadcast could not say", x: ROUNDS, y: LOSS, curve: overRounds("distance") },
+  { id: "train-loss", title: "Training loss", note: "of the local steps, the mean over devices", x: ROUNDS, y: LOSS, curve: overRounds("train_loss") },
+  { id: "test-loss", title: "Test loss", note: "of the server’s model", x: ROUNDS, y: LOSS, curve: overRounds("test_loss") },
+  {
+    id: "accuracy-time", title: "Accuracy against time", x: { key: "seconds", of: ({ axis }) => ({ ...SECONDS, log: axis === "log" }) }, y: ACCURACY,
+    note: ({ view }) => (view === "broadcast" ? "one transmission down, heard by all" : "every device on a link of its own"),
+    controls: [{ key: "view", label: "Downlink", options: [["broadcast", "broadcast"], ["unicast", "unicast"]] },
+      { key: "axis", label: "Axis of time", options: [["linear", "linear"], ["log", "log"]] }],
+    curve: (group, { view }) => banded(group, "accuracy", elapsed(group, view)),
+  },
+  {
+    id: "seconds", title: "Seconds by phase", note: ({ phase }) => ABOUT_PHASE[phase], x: ROUNDS,
+    y: { tick: duration, format: duration, zero: true }, controls: [{ key: "phase", label: "Phase", options: PHASES }],
+    curve: (group, { phase }) => ({ x: rounds(group), y: series(group, phase) }),
+  },
+];

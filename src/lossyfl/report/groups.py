@@ -1,0 +1,84 @@
+"""Runs of the same settings that differ in the seed only are one group, drawn as one curve."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from lossyfl.report.runs import Run
+from lossyfl.simulation.experiment import KEYS, Experiment
+
+FAMILIES = ("lossless", "lb", "lfl", "lgm", "ltgm")
+"""The paper's systems, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Runs of one set of settings, in the order of their seeds.
+
+    label: the scheme, and whatever else tells it from other groups of its task
+    """
+
+    label: str
+    runs: tuple[Run, ...]
+
+    @property
+    def settings(self) -> Experiment:
+        """Of all its runs, but for the seed."""
+        return self.runs[0].settings
+
+    @property
+    def family(self) -> str:
+        """The scheme without its options."""
+        return family(self.settings)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of its runs."""
+        return tuple(run.settings.seed for run in self.runs)
+
+    @property
+    def running(self) -> bool:
+        """Whether a run of it goes on."""
+        return any(run.about.state == "running" for run in self.runs)
+
+
+def group(runs: Iterable[Run]) -> list[Group]:
+    """The groups by task, the paper's systems first, then by name."""
+    together: defaultdict[Experiment, list[Run]] = defaultdict(list)
+    for run in runs:
+        together[replace(run.settings, seed=0)].append(run)
+    chosen = sorted(together, key=_order)
+    return [
+        Group(
+            label=_label(settings, [other for other in chosen if other.task == settings.task]),
+            runs=tuple(sorted(together[settings], key=lambda run: (run.settings.seed, run.name))),
+        )
+        for settings in chosen
+    ]
+
+
+def family(settings: Experiment) -> str:
+    """The scheme without its options."""
+    return settings.scheme.partition(":")[0]
+
+
+def _order(settings: Experiment) -> tuple[object, ...]:
+    name = family(settings)
+    place = FAMILIES.index(name) if name in FAMILIES else len(FAMILIES)
+    rest = [_natural(str(getattr(settings, key))) for key in KEYS]
+    return (settings.task, place, _natural(settings.scheme), rest)
+
+
+def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A key by which q1=2 comes before q1=10."""
+    parts = re.split(r"(\d+)", text)
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
+
+
+def _label(settings: Experiment, task: Sequence[Experiment]) -> str:
+    """The scheme, and the settings in which it differs from others of that scheme."""
+    same = [other for other in task if other.scheme == settings.scheme]
+    names = [key for key in KEYS if len({getattr(other, key) for other in same}) > 1]
+    told = [f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in names]
+    return ", ".join([settings.scheme, *told])

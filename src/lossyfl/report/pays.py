@@ -1,0 +1,60 @@
+"""Whether compression pays: seconds spent on coding against bytes saved, in the median round.
+
+A link is slow enough if sending what was saved would take longer than coding it did:
+
+    8 (raw - real) / rate > coding,   so it pays below   rate = 8 (raw - real) / coding
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from lossyfl.report.groups import Group
+from lossyfl.report.link import coding_down, coding_up
+from lossyfl.report.runs import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pays:
+    """One direction of a group, in its median round.
+
+    saved:   bytes fewer than 32-bit floats, of the broadcast or of the longest reply
+    seconds: spent on coding
+    """
+
+    saved: float
+    seconds: float
+
+    @property
+    def below(self) -> float | None:
+        """The rate in bits a second below which it pays; None if nothing was saved."""
+        if self.saved <= 0:
+            return None
+        return 8 * self.saved / self.seconds if self.seconds > 0 else float("inf")
+
+
+def downlink(group: Group) -> Pays:
+    """Of the broadcast, sent once for all."""
+
+    def saved(run: Run) -> list[float]:
+        return [record.down.raw - record.down.nbytes for record in run.rounds]
+
+    return _median(group, saved, lambda run: [coding_down(record) for record in run.rounds])
+
+
+def uplink(group: Group) -> Pays:
+    """Of the longest reply."""
+
+    def saved(run: Run) -> list[float]:
+        pairs = zip(run.rounds, run.busiest, strict=True)
+        return [record.up.raw / max(record.replies, 1) - most.up for record, most in pairs]
+
+    return _median(group, saved, lambda run: [coding_up(record) for record in run.rounds])
+
+
+def _median(
+    group: Group, saved: Callable[[Run], list[float]], spent: Callable[[Run], list[float]]
+) -> Pays:
+    less = [value for run in group.runs for value in saved(run)]
+    seconds = [value for run in group.runs for value in spent(run)]
+    return Pays(saved=median(less or [0.0]), seconds=median(seconds or [0.0]))

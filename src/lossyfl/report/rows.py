@@ -1,0 +1,95 @@
+"""What a group came to: one row of every table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from lossyfl.report.groups import Group
+from lossyfl.report.runs import Run
+from lossyfl.simulation.records import Round, Traffic
+
+LOOKS = 10
+"""At the test set, at the end, over which accuracy is averaged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Both:
+    """The same number of the downlink and of the uplink; None if nothing was sent."""
+
+    down: float | None
+    up: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A group in numbers; None where there is nothing to say.
+
+    rounds:  of the longest run
+    last:    accuracy of the last look, the mean over seeds
+    tail:    the mean of the last ten looks of all seeds
+    spread:  their standard deviation
+    best:    of all looks of all seeds
+    nbytes:  of a run, the mean over seeds; a broadcast counts once
+    saving:  times fewer bytes than 32-bit floats
+    paper:   the same by the paper's count, 33 bits an entry over R_Q
+    bits:    an entry, in frames as they were sent
+    seconds: of a run, the mean over seeds
+    """
+
+    label: str
+    seeds: tuple[int, ...]
+    rounds: int
+    last: float | None
+    tail: float | None
+    spread: float | None
+    best: float | None
+    nbytes: Both
+    saving: Both
+    paper: Both
+    bits: Both
+    seconds: float
+
+
+def row(group: Group) -> Row:
+    """The row of a group."""
+    looks = [_looks(run) for run in group.runs]
+    ends = [seen[-1] for seen in looks if seen]
+    tail = [value for seen in looks for value in seen[-LOOKS:]]
+    records = [record for run in group.runs for record in run.rounds]
+    runs = len(group.runs)
+    return Row(
+        label=group.label,
+        seeds=group.seeds,
+        rounds=max(len(run.rounds) for run in group.runs),
+        last=fmean(ends) if ends else None,
+        tail=fmean(tail) if tail else None,
+        spread=stdev(tail) if len(tail) > 1 else None,
+        best=max((max(seen) for seen in looks if seen), default=None),
+        nbytes=Both(
+            down=sum(record.down.nbytes for record in records) / runs,
+            up=sum(record.up.nbytes for record in records) / runs,
+        ),
+        saving=_both(records, lambda t: t.raw, lambda t: t.nbytes),
+        paper=_both(records, lambda t: t.raw * 33 / 32, lambda t: t.paper),
+        bits=_both(records, lambda t: 8 * t.nbytes, lambda t: t.entries),
+        seconds=sum(record.seconds.total for record in records) / runs,
+    )
+
+
+def _looks(run: Run) -> list[float]:
+    return [record.accuracy for record in run.rounds if record.accuracy is not None]
+
+
+def _both(
+    records: list[Round], over: Callable[[Traffic], float], under: Callable[[Traffic], float]
+) -> Both:
+    """The ratio of two sums, each way."""
+    down, up = [record.down for record in records], [record.up for record in records]
+    return Both(down=_ratio(down, over, under), up=_ratio(up, over, under))
+
+
+def _ratio(
+    sent: list[Traffic], over: Callable[[Traffic], float], under: Callable[[Traffic], float]
+) -> float | None:
+    whole = sum(map(under, sent))
+    return sum(map(over, sent)) / whole if whole else None

@@ -1,0 +1,85 @@
+"""Numbers for people."""
+
+from collections.abc import Iterable
+
+MISSING = "-"
+
+
+def size(nbytes: float) -> str:
+    """Bytes.
+
+    >>> size(999), size(20_500), size(3_450_000)
+    ('999 B', '20.5 kB', '3.45 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if nbytes < 999.5:
+            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{_three(nbytes)} {unit}"
+        nbytes /= 1000
+    return f"{nbytes:.4g} TB"
+
+
+def rate(bits: float) -> str:
+    """Bits a second.
+
+    >>> rate(250_000), rate(3.2e9)
+    ('250 kbit/s', '3.20 Gbit/s')
+    """
+    for unit in ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"):
+        if bits < 999.5:
+            return f"{_three(bits)} {unit}"
+        bits /= 1000
+    return f"{_three(bits)} Tbit/s"
+
+
+def duration(seconds: float) -> str:
+    """Seconds.
+
+    >>> duration(0.0042), duration(4.2), duration(75), duration(7300)
+    ('4.2 ms', '4.2 s', '1:15 min', '2:01 h')
+    """
+    if seconds < 1:
+        return f"{1000 * seconds:.2g} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = int(seconds // 60)
+    if minutes < 60:
+        return f"{minutes}:{int(seconds % 60):02d} min"
+    return f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+def percent(value: float | None) -> str:
+    """A fraction.
+
+    >>> percent(0.9722), percent(None)
+    ('97.22 %', '-')
+    """
+    return MISSING if value is None else f"{100 * value:.2f} %"
+
+
+def times(value: float | None) -> str:
+    """How many times fewer.
+
+    >>> times(21.325), times(None)
+    ('21.3x', '-')
+    """
+    return MISSING if value is None else f"{value:.1f}x"
+
+
+def numbers(values: Iterable[int]) -> str:
+    """Numbers in order, neighbours as ranges.
+
+    >>> numbers([0, 1, 2, 5])
+    '0-2, 5'
+    """
+    runs: list[list[int]] = []
+    for value in sorted(values):
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1][1:] = [value]
+        else:
+            runs.append([value])
+    return ", ".join(MISSING.join(map(str, run)) for run in runs)
+
+
+def _three(value: float) -> str:
+    """Three digits, also if the last ones are zeros."""
+    return f"{value:#.3g}".rstrip(".")

@@ -1,0 +1,59 @@
+"""Runs that differ in the seed only are one group."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.report.synthetic import SETTINGS, write
+
+from lossyfl.report.groups import Group, group
+from lossyfl.report.runs import find
+from lossyfl.simulation.experiment import Experiment
+
+
+def groups(folder: Path, *settings: Experiment) -> list[Group]:
+    for number, each in enumerate(settings):
+        write(folder / f"{number:02}", each)
+    return group(find([folder]))
+
+
+def test_seeds_are_one_group_in_order(tmp_path: Path) -> None:
+    (made,) = groups(tmp_path, *(replace(SETTINGS, seed=seed) for seed in (7, 0, 3)))
+    assert made.seeds == (0, 3, 7)
+    assert made.label == "lfl:q1=2,q2=2"
+    assert made.family == "lfl"
+
+
+def test_any_other_setting_is_another_group_with_a_label_that_says_so(tmp_path: Path) -> None:
+    made = groups(
+        tmp_path,
+        replace(SETTINGS, lr="0.1"),
+        replace(SETTINGS, lr="0.2", drop_out=0.1),
+        replace(SETTINGS, scheme="lb", lr="0.3"),
+    )
+    assert [each.label for each in made] == [
+        "lb",
+        "lfl:q1=2,q2=2, lr 0.1, drop out 0.0",
+        "lfl:q1=2,q2=2, lr 0.2, drop out 0.1",
+    ]
+
+
+def test_tasks_then_the_papers_systems_then_numbers_in_order(tmp_path: Path) -> None:
+    schemes = ("own", "ltgm", "lfl:q1=10", "lfl:q1=2", "lossless", "lgm", "lb")
+    made = groups(
+        tmp_path,
+        *(replace(SETTINGS, scheme=scheme) for scheme in schemes),
+        replace(SETTINGS, task="cifar10", scheme="lb"),
+    )
+    assert [(each.settings.task, each.label) for each in made] == [
+        ("cifar10", "lb"),
+        *(
+            ("digits", scheme)
+            for scheme in ("lossless", "lb", "lfl:q1=2", "lfl:q1=10", "lgm", "ltgm", "own")
+        ),
+    ]
+
+
+def test_a_group_runs_while_one_of_its_runs_does(tmp_path: Path) -> None:
+    write(tmp_path / "a", state="running")
+    write(tmp_path / "b", replace(SETTINGS, seed=1))
+    assert [each.running for each in group(find([tmp_path]))] == [True]

@@ -1,0 +1,74 @@
+"""The link model and whether compression pays, against numbers worked out by hand."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.report.synthetic import SECONDS, record, write
+
+from lossyfl.report.groups import Group, group
+from lossyfl.report.link import Link, elapsed, load
+from lossyfl.report.pays import Pays, downlink, uplink
+from lossyfl.report.runs import find
+from lossyfl.simulation.records import Round
+
+LINK = Link(downlink=10_000, uplink=2_000, latency=0.1)
+
+
+def one(folder: Path, rounds: list[Round]) -> Group:
+    write(folder / "a", rounds=rounds)
+    return group(find([folder]))[0]
+
+
+def test_a_round_by_hand(tmp_path: Path) -> None:
+    """250 bytes down at 10 kbit/s are 0.2 s, the longest reply of 102 bytes at 2 kbit/s is 0.408 s.
+
+    Three devices trained for 0.9 s, 0.3 s each. Coding: 0.01 s broadcast, 0.06 / 3 s a reply, 0.03 s to
+    add them. With 0.1 s of latency twice: 0.2 + 0.2 + 0.408 + 0.3 + 0.06 = 1.168 s.
+    """
+    group = one(tmp_path, [record(0), record(1)])
+    assert elapsed(load(group), LINK, "broadcast") == pytest.approx([1.168, 2.336])
+    assert elapsed(load(group), LINK, "unicast") == pytest.approx([1.168, 2.336])
+
+
+def test_catch_ups_are_sent_one_by_one_on_air_and_side_by_side_on_wires(tmp_path: Path) -> None:
+    """Frames of 250 and 1,000 bytes: 1 s on air; the device with the longer one waits 0.8 s."""
+    first = record(0)
+    write(tmp_path / "a", rounds=[replace(first, down=replace(first.down, nbytes=1250))])
+    ledger = (tmp_path / "a" / "ledger.csv").read_text()
+    ledger = ledger.replace("0,down,update,0-2,1250", "0,down,update,0-1,250", 1)
+    (tmp_path / "a" / "ledger.csv").write_text(ledger + "0,down,catch-up,2,1000,1000,1.0,1.0,9\n")
+    made = group(find([tmp_path]))[0]
+    assert elapsed(load(made), LINK, "broadcast") == pytest.approx([1.168 - 0.2 + 1.0])
+    assert elapsed(load(made), LINK, "unicast") == pytest.approx([1.168 - 0.2 + 0.8])
+
+
+def test_late_devices_have_trained_too(tmp_path: Path) -> None:
+    group = one(tmp_path, [replace(record(0), replies=2, late=1)])
+    assert load(group).training == pytest.approx([0.3])
+
+
+def test_a_round_in_which_nobody_trained(tmp_path: Path) -> None:
+    idle = replace(SECONDS, training=0.0, coding=0.0)
+    group = one(tmp_path, [replace(record(0), replies=0, seconds=idle)])
+    assert load(group).training == pytest.approx([0.0])
+
+
+def test_pays_by_hand(tmp_path: Path) -> None:
+    """Down: (4,000 - 250) bytes in 0.01 s are 3 Mbit/s. Up: (4,000 - 102) in 0.05 s are 623,680 bit/s."""
+    group = one(tmp_path, [record(t) for t in range(3)])
+    assert downlink(group) == Pays(saved=3750, seconds=0.01)
+    assert downlink(group).below == pytest.approx(3e6)
+    assert uplink(group).below == pytest.approx(623_680)
+
+
+def test_what_saves_nothing_never_pays_and_what_costs_nothing_always() -> None:
+    assert Pays(saved=-32, seconds=0.1).below is None
+    assert Pays(saved=1, seconds=0).below == math.inf
+
+
+def test_no_rounds(tmp_path: Path) -> None:
+    group = one(tmp_path, [])
+    assert elapsed(load(group), LINK, "broadcast").shape == (0,)
+    assert downlink(group).below is None

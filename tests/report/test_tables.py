@@ -1,0 +1,44 @@
+"""Markdown and CSV."""
+
+import csv as csv_module
+import io
+from dataclasses import replace
+from pathlib import Path
+
+from tests.report.synthetic import SETTINGS, write
+
+from lossyfl.report.groups import group
+from lossyfl.report.runs import find
+from lossyfl.report.tables import csv, markdown
+
+
+def test_markdown_has_a_table_for_each_task(tmp_path: Path) -> None:
+    write(tmp_path / "a")
+    write(tmp_path / "b", replace(SETTINGS, seed=1))
+    write(tmp_path / "c", replace(SETTINGS, task="mnist", scheme="lossless"), rounds=[])
+    text = markdown(group(find([tmp_path])))
+    assert "### digits\n" in text
+    assert "### mnist\n" in text
+    assert (
+        "| lfl:q1=2,q2=2 | 0-1 | 4 | 80.00 % | 65.00 ± 11.95 % | 80.00 % | 1.00 kB | 1.21 kB "
+        "| 16.0x / 39.6x | 12.5x / 12.5x | 2.00 / 0.81 | 2.2 s |\n"
+    ) in text
+    assert "| lossless | 0 | 0 | - | - | - | 0 B | 0 B | - / - | - / - | - / - | 0 ms |" in text
+
+
+def test_markdown_escapes(tmp_path: Path) -> None:
+    write(tmp_path / "a", replace(SETTINGS, scheme="<b>|`x`_y\nz"))
+    text = markdown(group(find([tmp_path])))
+    assert "| &lt;b&gt;\\|\\`x\\`\\_y z |" in text
+
+
+def test_csv_is_read_back_with_numbers_in_full(tmp_path: Path) -> None:
+    write(tmp_path / "a", replace(SETTINGS, scheme='x,"y'))
+    write(tmp_path / "b", replace(SETTINGS, scheme="z"), rounds=[])
+    first, second = csv_module.DictReader(io.StringIO(csv(group(find([tmp_path])))))
+    assert first["scheme"] == 'x,"y'
+    assert float(first["accuracy_last"]) == 0.5 + 0.1 * 3
+    assert float(first["bytes_down"]) == 1000
+    assert float(first["saving_up"]) == 12000 / 303
+    assert second["accuracy_last"] == ""
+    assert second["rounds"] == "0"
