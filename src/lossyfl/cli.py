@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lossyfl.commands import bench, bound, codec, data, demo, run
+from lossyfl.commands import bench, bound, codec, compare, data, demo, report, reproduce, run
+from lossyfl.commands.variadic import Variadic
 from lossyfl.errors import LossyflError
 
 app = typer.Typer(
@@ -19,6 +20,9 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(run.run)
 app.command()(run.resume)
+app.command(cls=Variadic)(compare.compare)
+app.command(cls=Variadic)(reproduce.reproduce)
+app.command()(report.report)
 app.command()(bound.bound)
 app.add_typer(data.app, name="data")
 app.add_typer(codec.app, name="codec")

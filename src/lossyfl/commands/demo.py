@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lossyfl.commands import options
+from lossyfl.errors import InputError
+
 if TYPE_CHECKING:
     from lossyfl.simulation.run import Outcome
 
@@ -22,23 +25,36 @@ def demo(
 ) -> None:
     """Train on the embedded digits with exact floats and with LFL, and compare."""
     from lossyfl.commands.progress import progress
-    from lossyfl.commands.run import start_workers
     from lossyfl.simulation.experiment import Experiment
     from lossyfl.simulation.run import Silent, run
 
-    workers = start_workers(None)
+    workers = options.start_workers(None)
     outcomes: dict[str, Outcome] = {}
     for scheme in SCHEMES:
         folder = out / scheme.partition(":")[0]
         watcher = Silent() if as_json else progress()
         chosen = Experiment(task="digits", scheme=scheme, rounds=rounds)
+        _check_demo(folder, scheme)
         outcomes[scheme] = run(chosen, folder, workers=workers, force=True, watcher=watcher)
         if not outcomes[scheme].finished:
+            typer.echo("interrupted; `lossyfl demo` begins anew", err=True)
             raise typer.Exit(130)
     if as_json:
         typer.echo(json.dumps({name: asdict(o.summary) for name, o in outcomes.items()}))
     else:
         _show(outcomes, out)
+
+
+def _check_demo(folder: Path, scheme: str) -> None:
+    """Raise if the folder holds a run that is no earlier demo."""
+    from lossyfl.simulation.results import Results
+
+    results = Results(folder)
+    if results.config.is_file():
+        found = results.read_config()
+        if (found.task, found.scheme) != ("digits", scheme):
+            allowed = "a new folder, or that of an earlier demo"
+            raise InputError("out", of="demo", allowed=allowed, got=str(folder))
 
 
 def _show(outcomes: "dict[str, Outcome]", out: Path) -> None:

@@ -4,14 +4,13 @@ Every run has a folder of its own below one. What is complete is not run again, 
 goes on, so a comparison can be stopped and repeated with the same command until it is done.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lossyfl.errors import InputError
 from lossyfl.simulation import checkpoint
-from lossyfl.simulation.experiment import KEYS, Experiment
+from lossyfl.simulation.experiment import KEYS, Experiment, slug
 from lossyfl.simulation.records import read_rounds
 from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import Outcome, Watcher, resume, run
@@ -55,15 +54,6 @@ def plan(base: Experiment, schemes: Sequence[str], seeds: int, out: Path) -> lis
     for planned in runs:
         _check_folder(planned)
     return runs
-
-
-def slug(text: str) -> str:
-    """A text as the name of a folder.
-
-    >>> slug("lfl:q1=2,q2=2")
-    'lfl-q1=2-q2=2'
-    """
-    return re.sub(r"[^A-Za-z0-9.=+-]+", "-", text)
 
 
 def go_on(

@@ -5,7 +5,8 @@ options (`tasks.optimizers`, `server_optimizer` of a scheme); `docs/reproduction
 the lossless scheme and how the one used here was chosen. All schemes use the same.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from lossyfl.errors import InputError, one_of
@@ -18,37 +19,104 @@ Scale = Literal["paper", "small"]
 class Figure:
     """A figure: one experiment, several schemes.
 
-    server:  the server's optimizer, added to every scheme
+    server:  the server's optimizer, an option of every scheme
     reduced: what is smaller than in the paper, for the caption; empty for nothing
     """
 
     name: str
+    scale: Scale
     title: str
     experiment: Experiment
     schemes: tuple[str, ...]
     server: str
-    reduced: str
+    reduced: str = ""
 
     @property
     def specs(self) -> tuple[str, ...]:
         """The schemes with the server's optimizer."""
-        join = {True: ",", False: ":"}
-        return tuple(f"{spec}{join[':' in spec]}{self.server}" for spec in self.schemes)
+        return tuple(f"{spec}{',' if ':' in spec else ':'}{self.server}" for spec in self.schemes)
+
+    def named(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The schemes of these names, all of them for none."""
+        known = {spec.partition(":")[0]: spec for spec in self.specs}
+        for name in names:
+            if name not in known:
+                raise InputError("scheme", of=self.name, allowed=one_of(known, name), got=name)
+        return tuple(spec for name, spec in known.items() if not names or name in names)
 
     @property
     def caption(self) -> str:
-        """How the figure was made, in a sentence."""
+        """How the figure was made."""
         e = self.experiment
-        setting = f"M = {e.devices}, tau = {e.tau}, batch {e.batch}, local {e.optimizer} {e.lr}"
-        return f"{self.title}. {setting}, {self.server}. {self.reduced}".strip()
+        return (
+            f"{self.title}: M = {e.devices}, tau = {e.tau}, batch {e.batch}, partition {e.partition}, "
+            f"local {e.optimizer} {e.lr}, {self.server}. {self.reduced}"
+        ).strip()
 
 
 SERVER_ADAM = "server_optimizer=adam,server_lr=0.003"
-MNIST = Experiment(
-    task="mnist", devices=40, tau=4, batch=500, optimizer="sgd", lr="0.02", partition="paper"
+MNIST = Figure(
+    name="fig1a",
+    scale="paper",
+    title="Figure 1a, MNIST, one class a device",
+    experiment=Experiment(
+        task="mnist",
+        rounds=300,
+        devices=40,
+        tau=4,
+        batch=500,
+        optimizer="sgd",
+        lr="0.05",
+        partition="paper",
+    ),
+    schemes=("lossless", "lb:q2=2", "lfl:q1=2,q2=2", "lgm:q1=2,q2=2", "ltgm:q1=50,q2=2"),
+    server=SERVER_ADAM,
 )
-CIFAR = Experiment(
-    task="cifar10", devices=40, tau=5, batch=250, optimizer="sgd", lr="0.05", partition="iid"
+CIFAR10 = Figure(
+    name="fig1b",
+    scale="paper",
+    title="Figure 1b, CIFAR-10, iid",
+    experiment=Experiment(
+        task="cifar10",
+        rounds=400,
+        devices=40,
+        tau=5,
+        batch=250,
+        optimizer="sgd",
+        lr="0.05",
+        partition="iid",
+    ),
+    schemes=("lossless", "lb:q2=3", "lfl:q1=5,q2=3", "lgm:q1=5,q2=3", "ltgm:q1=1000,q2=3"),
+    server=SERVER_ADAM,
 )
-FIG1A = ("lossless", "lb:q2=2", "lfl:q1=2,q2=2", "lgm:q1=2,q2=2", "ltgm:q1=50,q2=2")
-FIG1B = ("lossless", "lb:q2=3", "lfl:q1=5,q2=3", "lgm:q1=5,q2=3", "ltgm:q1=1000,q2=3")
+FIGURES = (
+    MNIST,
+    replace(
+        MNIST,
+        scale="small",
+        experiment=replace(MNIST.experiment, batch=20, evaluate_every=5),
+        reduced="Reduced: batch 20 instead of 500.",
+    ),
+    CIFAR10,
+    replace(
+        CIFAR10,
+        scale="small",
+        experiment=replace(CIFAR10.experiment, batch=25, rounds=100, evaluate_every=5),
+        reduced="Reduced: batch 25 instead of 250, 100 rounds.",
+    ),
+)
+
+
+def figure(name: str, scale: str) -> Figure:
+    """The settings of a figure.
+
+    >>> figure("fig1a", "small").specs[2]
+    'lfl:q1=2,q2=2,server_optimizer=adam,server_lr=0.003'
+    """
+    for chosen in FIGURES:
+        if (chosen.name, chosen.scale) == (name, scale):
+            return chosen
+    names = {f.name for f in FIGURES}
+    if name not in names:
+        raise InputError("name", of="a figure", allowed=one_of(names, name), got=name)
+    raise InputError("scale", of=name, allowed=one_of(("paper", "small"), scale), got=scale)

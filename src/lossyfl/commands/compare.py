@@ -1,0 +1,128 @@
+"""`lossyfl compare`: several schemes on one task."""
+# pyright: reportUnknownMemberType=false
+# Typer leaves parameters of its own functions without types.
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lossyfl.commands import options
+from lossyfl.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossyfl.experiments.compare import Planned
+
+SYSTEMS = ("lossless", "lb:q2=2", "lfl:q1=2,q2=2", "lgm:q1=2,q2=2", "ltgm:q1=50,q2=2")
+
+
+def compare(
+    config: options.Config = None,
+    schemes: Annotated[
+        list[str], typer.Option(help="Schemes, any number.", show_default="the paper's five")
+    ] = list(SYSTEMS),  # noqa: B006 - typer copies it
+    seeds: Annotated[int, typer.Option(help="Runs of each scheme, from --seed on.", min=1)] = 1,
+    task: options.Task = None,
+    rounds: options.Rounds = None,
+    devices: options.Devices = None,
+    tau: options.Tau = None,
+    batch: options.Batch = None,
+    optimizer: options.Optimizer = None,
+    lr: options.Lr = None,
+    partition: options.Partition = None,
+    participation: options.Participation = None,
+    drop_out: options.DropOut = None,
+    slow: options.Slow = None,
+    listen: options.Listen = None,
+    evaluate_every: options.EvaluateEvery = None,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/compare"),
+    data_dir: options.DataDir = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Train with several schemes: same seeds, same start, same batches; then a report.
+
+    Can be stopped and repeated: runs that are complete are not run again.
+    """
+    flags = {
+        "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
+        "optimizer": optimizer, "lr": lr, "partition": partition, "participation": participation,
+        "drop_out": drop_out, "slow": slow, "listen": listen, "evaluate_every": evaluate_every,
+        "seed": seed, "workers": workers, "data_dir": data_dir,
+    }  # fmt: skip
+    settings = options.merged(config, flags)
+    how = {name: settings.pop(name) for name in options.HOW if name in settings}
+    if "scheme" in settings:
+        allowed = "left out; --schemes says them"
+        raise InputError("scheme", of="a comparison", allowed=allowed, got=settings["scheme"])
+    options.import_from_here()
+    count = options.start_workers(how.get("workers"))
+    from lossyfl.experiments.compare import plan
+    from lossyfl.simulation.experiment import experiment
+
+    planned = plan(experiment(settings), schemes, seeds, out)
+    play(
+        planned, workers=count, data_dir=options.path("data_dir", how.get("data_dir")), quiet=quiet
+    )
+    if as_json:
+        typer.echo(json.dumps([_facts(run) for run in planned]))
+    else:
+        finish(out, [run.folder for run in planned])
+
+
+def play(planned: "Sequence[Planned]", *, workers: int, data_dir: Path | None, quiet: bool) -> None:
+    """All runs that are not complete, under one display."""
+    from lossyfl.commands.progress import Campaign
+    from lossyfl.experiments.compare import go_on
+    from lossyfl.simulation.run import Silent
+    from lossyfl.tasks import task
+
+    base = planned[0].experiment
+    rounds = base.rounds or task(base.task, data_dir).defaults.rounds
+    campaign = None if quiet else Campaign(rounds * len(planned), len(planned))
+    try:
+        for run in planned:
+            if run.complete(rounds):
+                if campaign:
+                    campaign.skip(rounds)
+                continue
+            watcher = campaign or Silent()
+            outcome = go_on(run, workers=workers, data_dir=data_dir, watcher=watcher)
+            if not outcome.finished:
+                typer.echo("interrupted; the same command goes on", err=True)
+                raise typer.Exit(130)
+    finally:
+        if campaign:
+            campaign.close()
+
+
+def finish(out: Path, folders: "Sequence[Path]") -> None:
+    """Print the table; write it and a page with everything into the folder."""
+    from lossyfl import report
+    from lossyfl.files.atomic import write_atomically
+
+    groups = report.group(report.find(folders))
+    typer.echo(report.markdown(groups))
+    for name, text in (
+        ("report.html", report.page(groups)),
+        ("table.md", report.markdown(groups)),
+        ("table.csv", report.csv(groups)),
+    ):
+        write_atomically(out / name, [text.encode()])
+    typer.echo(f"results in {out}, all of it in {out / 'report.html'}")
+
+
+def _facts(run: "Planned") -> dict[str, object]:
+    from lossyfl.simulation.records import read_rounds
+    from lossyfl.simulation.results import Results, summarize
+
+    summary = summarize(read_rounds(Results(run.folder).rounds))
+    chosen = run.experiment
+    facts: dict[str, object] = {"scheme": chosen.scheme, "seed": chosen.seed}
+    return facts | {"folder": str(run.folder)} | asdict(summary)

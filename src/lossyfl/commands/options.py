@@ -1,0 +1,109 @@
+"""Options that several commands have, and how they become an experiment."""
+# pyright: reportUnknownMemberType=false
+# Typer leaves parameters of its own functions without types.
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lossyfl.errors import InputError
+
+Text = str | None
+Int = int | None
+Float = float | None
+
+
+def option(help: str, *names: str) -> typer.models.OptionInfo:
+    """An option whose default is what suits the task, or what its help says last."""
+    return typer.Option(*names, help=help, show_default=False)
+
+
+HOW = ("workers", "out", "data_dir", "checkpoint_every", "tensorboard")
+"""Keys that say how a run is done, beside those of the experiment."""
+
+Config = Annotated[Path | None, typer.Argument(help="A TOML file with these settings.")]
+Task = Annotated[Text, option("digits, mnist, ... or package.module:function. digits.")]
+Scheme = Annotated[Text, option("lossless, lb, lfl, lgm, ltgm with options. lfl.")]
+Rounds = Annotated[Int, option("How many.")]
+Devices = Annotated[Int, option("How many.")]
+Tau = Annotated[Int, option("Local steps a round.")]
+Batch = Annotated[Int, option("Samples a local step.")]
+Optimizer = Annotated[Text, option("sgd:momentum=0.9 or adam:moments=kept, ...")]
+Lr = Annotated[Text, option("Step size: 0.1, or 0.1@0/0.01@50, or cosine:start=...")]
+Partition = Annotated[Text, option("paper, iid, dirichlet:alpha=0.5, shards:k=2.")]
+Participation = Annotated[Float, option("Fraction of devices asked each round. 1.")]
+DropOut = Annotated[Float, option("Probability that a device is away for a round.")]
+Slow = Annotated[Float, option("Probability that a reply comes too late.")]
+Listen = Annotated[Text, option("Who hears broadcasts: all, or participants. all.")]
+EvaluateEvery = Annotated[Int, option("Rounds between looks at the test set. 1.")]
+Seed = Annotated[Int, option("Of everything random. 0.")]
+Workers = Annotated[Int, option("Processes; the result is the same for any number. One a core.")]
+DataDir = Annotated[Path | None, option("Where data sets lie.")]
+Every = Annotated[Float, option("Seconds from one checkpoint to the next. 30.")]
+Board = Annotated[bool, typer.Option("--tensorboard", help="Also write TensorBoard events.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+
+
+def merged(config: Path | None, flags: Mapping[str, object]) -> dict[str, object]:
+    """The settings of a TOML file, and above them what was said on the command line."""
+    return _file(config) | {name: value for name, value in flags.items() if value is not None}
+
+
+def _file(config: Path | None) -> dict[str, object]:
+    """The settings of a TOML file; names may be spelt with - or _."""
+    if config is None:
+        return {}
+    from lossyfl.simulation.experiment import KEYS, check_keys, read_toml
+
+    settings = {key.replace("-", "_"): value for key, value in read_toml(config).items()}
+    check_keys(settings, [*KEYS, *HOW])
+    return settings
+
+
+def import_from_here() -> None:
+    """Let `--task mypackage.mymodule:make_task` be found in the current folder, as `python -m` does."""
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+
+
+def start_workers(asked: object) -> int:
+    """How many, and those of them that are processes begin to start."""
+    from lossyfl.simulation.memory import keep_freed_memory
+    from lossyfl.simulation.warm import default_workers, warm_up
+
+    keep_freed_memory()
+
+    if asked is not None and (type(asked) is not int or asked < 1):
+        raise InputError("workers", of="a run", allowed="an int >= 1", got=asked)
+    count = default_workers() if asked is None else int(str(asked))
+    if count > 1:
+        warm_up()
+    return count
+
+
+def flag(name: str, value: object) -> bool:
+    """A yes or no."""
+    if value is not None and type(value) is not bool:
+        raise InputError(name, of="a run", allowed="true or false", got=value)
+    return bool(value)
+
+
+def seconds(value: object) -> float:
+    """Between checkpoints."""
+    if value is None:
+        return 30.0
+    if type(value) not in (int, float):
+        allowed = "seconds, >= 0"
+        raise InputError("checkpoint_every", of="a run", allowed=allowed, got=value)
+    return float(str(value))
+
+
+def path(name: str, value: object) -> Path | None:
+    """A path, if there is one."""
+    if value is not None and not isinstance(value, str | Path):
+        raise InputError(name, of="a run", allowed="a path", got=value)
+    return None if value is None else Path(value)
