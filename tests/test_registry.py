@@ -64,3 +64,14 @@ def test_a_users_own_quantizer_needs_no_fork(
     (package / "__init__.py").write_text("")
     (package / "module.py").write_text("from lossyfl import Stochastic as Mine\n")
     assert quantizer("theirs.module:Mine:levels=3") == Stochastic(levels=3)
+
+
+def test_a_module_without_dots_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plainly_mine.py").write_text(
+        "from lossyfl import Stochastic\ndef mine(levels=3):\n    return Stochastic(levels=levels)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert quantizer("plainly_mine:mine") == Stochastic(levels=3)
+    assert quantizer("plainly_mine:mine:levels=7") == Stochastic(levels=7)
+    with pytest.raises(InputError, match="path of quantizer must be"):
+        quantizer("nobodys_module:mine")

@@ -480,3 +480,29 @@ class TestState:
 
 def test_held_says_itself() -> None:
     assert Held(round=3, digest=4) == Held(digest=4, round=3)
+
+
+class TestSettle:
+    """A carrier that knows what became of a reply may say so at once: the same bits as later."""
+
+    @pytest.mark.parametrize("spec", SPECS)
+    def test_lost_replies_are_kept_the_same_way(self, spec: str) -> None:
+        server, devices = setup(spec, devices=1)
+        patient, told = devices[0], Device(0, server.scheme, seed=3)
+        for t in range(6):
+            server.open_round()
+            told.receive(server.frames_for(0, told.held))
+            patient.receive(server.frames_for(0, patient.held))
+            replies = [d.reply(local(0, d.estimate.copy())) for d in (patient, told)]
+            assert replies[0] == replies[1]
+            arrived = t % 3 != 1
+            told.settle(arrived=arrived)
+            if arrived:
+                server.accept(0, replies[0])
+            server.close_round()
+        assert told.unsettled == b""
+
+    def test_there_must_be_a_reply(self) -> None:
+        _, devices = setup(devices=1)
+        with pytest.raises(InputError, match="reply of device 0 must be open, got none"):
+            devices[0].settle(arrived=True)

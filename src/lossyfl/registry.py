@@ -47,13 +47,14 @@ class Registry(Generic[T]):
         for key in options:
             if key not in known:
                 raise InputError("option", of=name, allowed=one_of(known, key), got=key)
+        values = {key: value for key, value in (given or {}).items() if key in known}
+        values |= {key: _value(text) for key, text in options.items()}
         try:
-            values = {key: value for key, value in (given or {}).items() if key in known}
-            made = maker(**values | {key: _value(text) for key, text in options.items()})
+            inspect.signature(maker).bind(**values)
         except TypeError as error:
             allowed = "those that it takes and needs"
             raise InputError("options", of=name, allowed=allowed, got=str(error)) from error
-        return cast("T", made)
+        return cast("T", maker(**values))
 
 
 def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
@@ -76,9 +77,10 @@ def _load(path: str, kind: str) -> Callable[..., object]:
     module, _, attribute = path.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever a user's module does when it is imported
         allowed = "a class that can be imported as package.module:Name"
-        raise InputError("path", of=kind, allowed=allowed, got=f"{path} ({error})") from error
+        got = f"{path} ({type(error).__name__}: {error})"
+        raise InputError("path", of=kind, allowed=allowed, got=got) from error
     if not callable(found):
         raise InputError("path", of=kind, allowed="a class or function", got=path)
     return found

@@ -118,6 +118,13 @@ def test_unknown_keys_of_a_file_name_the_nearest(tmp_path: Path) -> None:
     assert "did you mean rounds?" in bad("run", tmp_path / "a.toml")
     (tmp_path / "a.toml").write_text('workers = "two"\n')
     assert "workers of a run must be an int >= 1, got two" in bad("run", tmp_path / "a.toml")
+    for line, message in (
+        ('out = ["a"]', "out of a run must be a path, got ['a']"),
+        ("data_dir = 3", "data_dir of a run must be a path, got 3"),
+        ('tensorboard = "no"', "tensorboard of a run must be true or false, got no"),
+    ):
+        (tmp_path / "a.toml").write_text(f"{line}\nworkers = 1\n")
+        assert message in bad("run", tmp_path / "a.toml")
     (tmp_path / "a.toml").write_text('checkpoint_every = "soon"\n')
     assert "checkpoint_every of a run must be seconds" in bad("run", tmp_path / "a.toml")
 

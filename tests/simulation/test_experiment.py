@@ -15,6 +15,13 @@ def test_toml_and_back(tmp_path: Path) -> None:
     assert experiment(read_toml(tmp_path / "a.toml")) == chosen
 
 
+@pytest.mark.parametrize("text", ["daten/😀.npz", 'quo"te', "back\\slash", "del\x7f", "tab\t", "ü"])
+def test_any_text_survives(text: str, tmp_path: Path) -> None:
+    chosen = Experiment(task=f"mine:make:path={text}")
+    (tmp_path / "a.toml").write_bytes(chosen.toml().encode())
+    assert experiment(read_toml(tmp_path / "a.toml")) == chosen
+
+
 def test_numbers_are_taken_as_people_write_them() -> None:
     assert experiment({"lr": 0.1}).lr == "0.1"
     assert experiment({"lr": 1}).lr == "1"
@@ -35,6 +42,7 @@ def test_what_is_not_said_is_what_suits_the_task() -> None:
         ({"rounds": True}, "rounds of a run must be an int >= 1, got True"),
         ({"devices": "ten"}, "devices of a run must be an int >= 1, got ten"),
         ({"seed": -1}, "seed of a run must be an int >= 0"),
+        ({"lr": True}, "lr of a run must be a text, got True"),
         ({"task": 3}, "task of a run must be a text, got 3"),
         ({"scheme": ""}, "scheme of a run must be a text"),
         ({"participation": 0.0}, r"participation of a run must be a number in \(0, 1\], got 0.0"),

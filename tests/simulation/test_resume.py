@@ -18,6 +18,7 @@ from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.records import read_rounds
 from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import resume, run
+from lossyfl.simulation.store import wait_until_alone
 
 TINY = "tests.simulation.tiny:make_task"
 BASE = Experiment(task=TINY, rounds=12, scheme="lfl", slow=0.2, drop_out=0.2)
@@ -78,6 +79,44 @@ def test_killed_at_random_moments(workers: int, every: str, optimizer: str, tmp_
     same(tmp_path / "whole", out)
 
 
+def test_workers_end_with_the_run_and_a_resume_waits_for_them(tmp_path: Path) -> None:
+    """Killed in the middle of long visits: nobody goes on to write for the run that is gone."""
+    asked = replace(BASE, task=f"{TINY}:pause=0.3", rounds=2, slow=0.0, drop_out=0.0)
+    run(replace(asked, task=TINY), tmp_path / "whole")
+    (tmp_path / "settings.toml").write_text(asked.toml())
+    out = tmp_path / "killed"
+    process = launch("run", tmp_path / "settings.toml", "--out", out, "--workers", "2")
+    store = checkpoint.store_path(out / "checkpoint")
+    while not checkpoint.path(out / "checkpoint").exists():
+        time.sleep(0.01)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.kill()
+    process.communicate()  # its workers have the pipes open, too
+    wait_until_alone(store)
+    resume(out, workers=2)
+    for name in ("model.safetensors", "ledger.csv"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
+    asked = replace(BASE, task=f"{TINY}:pause=0.5")
+    (tmp_path / "settings.toml").write_text(asked.toml())
+    out = tmp_path / "out"
+    process = launch("run", tmp_path / "settings.toml", "--out", out, "--workers", "2")
+    while not checkpoint.path(out / "checkpoint").exists():
+        time.sleep(0.01)
+    time.sleep(1)
+    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "stopped at once" in said
+    assert "Traceback" not in said
+    assert '"state": "stopped"' in (out / "run.json").read_text()
+
+
 def test_killed_before_the_first_round(tmp_path: Path) -> None:
     run(BASE, tmp_path / "whole")
     out = tmp_path / "killed"
@@ -128,6 +167,7 @@ def test_more_rounds_are_added_to_a_run_that_is_done(tmp_path: Path) -> None:
 def test_what_cannot_be_resumed_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be a results directory"):
         resume(tmp_path)
+    (tmp_path / "new").mkdir()
     Results(tmp_path / "new").create(BASE)
     with pytest.raises(InputError, match="must be that of a run that has begun"):
         resume(tmp_path / "new")
@@ -182,8 +222,9 @@ class TestFailures:
         with pytest.raises(Stopped, match="ZeroDivisionError: oops") as info:
             run(asked, tmp_path / "out", workers=2)
         assert "in mistaken" in str(info.value)
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(Stopped, match="in mistaken"):
             run(asked, tmp_path / "here", workers=1)
+        assert '"state": "stopped"' in (tmp_path / "here" / "run.json").read_text()
 
     def test_full_disk_before_the_first_round(self, tmp_path: Path) -> None:
         said = _with_limit(4096, "run", "--task", TINY, "--out", tmp_path / "out")

@@ -118,6 +118,14 @@ def rounds(folder: Path) -> list[Round]:
     return read_rounds(folder / "rounds.jsonl")
 
 
+def test_buffers_that_do_not_travel_do_not_leak_from_device_to_device(tmp_path: Path) -> None:
+    asked = replace(BASE, task="tests.simulation.tiny:counting", lr="0.05")
+    for workers in (1, 2, 3):
+        run(asked, tmp_path / str(workers), workers=workers)
+    one, two, three = (model(tmp_path / str(workers)) for workers in (1, 2, 3))
+    assert one == two == three
+
+
 def test_seed_decides(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         run(replace(BASE, seed=seed), tmp_path / name)

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from lossyfl import InputError
+from lossyfl.simulation import run as module
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import run
-from lossyfl.simulation.setup import prepare
+from lossyfl.simulation.setup import Setup, prepare
 
 TINY = "tests.simulation.tiny"
 BASE = Experiment(task=f"{TINY}:make_task")
@@ -31,6 +32,7 @@ BASE = Experiment(task=f"{TINY}:make_task")
         ({"optimizer": "sdg"}, r"did you mean sgd\?"),
         ({"lr": "fast"}, "name of step size must be one of"),
         ({"task": f"{TINY}:divided"}, "devices of the task tiny must be 2, as the data is divided"),
+        ({"task": f"{TINY}:outside", "devices": 2}, "samples of device 1 of the task tiny must be"),
         ({"task": f"{TINY}:make_task:samples=0"}, "train samples of a task must be as many inputs"),
     ],
 )
@@ -53,6 +55,24 @@ def test_workers_are_counted(workers: int, tmp_path: Path) -> None:
         run(BASE, tmp_path / "out", workers=workers)
 
 
+def test_functions_of_a_task_can_be_imported_by_workers(tmp_path: Path) -> None:
+    asked = replace(BASE, task=f"{TINY}:local_function")
+    with pytest.raises(InputError, match="loss of the task tiny must be a function that can be"):
+        run(asked, tmp_path / "out", workers=2)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["def make(:", "raise RuntimeError('at import')"])
+def test_a_module_that_cannot_be_imported(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"broken_{len(text)}"
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InputError, match=r"path of task must be .*Error"):
+        run(replace(BASE, task=f"{name}:make"), tmp_path / "out")
+
+
 def test_checkpoints_need_a_time(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="checkpoint_every of a run must be seconds, >= 0"):
         run(BASE, tmp_path / "out", checkpoint_every=float("nan"))
@@ -72,11 +92,45 @@ class TestFolder:
 
     def test_with_force_only_runs_are_removed(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("precious")
-        with pytest.raises(InputError, match="must be a new folder, or one that lossyfl made"):
+        with pytest.raises(InputError, match="must be a new folder, or one that a run made"):
             run(BASE, tmp_path, force=True)
         assert (tmp_path / "thesis.tex").read_text() == "precious"
         with pytest.raises(InputError, match="out of a run must be a folder"):
             run(BASE, tmp_path / "thesis.tex", force=True)
+        with pytest.raises(InputError, match="must be a folder that can be made and written"):
+            run(BASE, tmp_path / "thesis.tex" / "out")
+
+    def test_with_force_only_what_a_run_wrote_is_removed(self, tmp_path: Path) -> None:
+        (tmp_path / "config.toml").write_text('title = "a site of mine"')
+        with pytest.raises(InputError, match="must be a new folder, or one that a run made"):
+            run(BASE, tmp_path, force=True)
+        run(BASE, tmp_path / "out")
+        (tmp_path / "out" / "notes.md").write_text("precious")
+        run(BASE, tmp_path / "out", force=True)
+        assert (tmp_path / "out" / "notes.md").read_text() == "precious"
+
+    def test_a_run_that_was_quicker_is_not_removed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def slow_prepare(asked: Experiment, data_dir: Path | None) -> Setup:
+            monkeypatch.undo()
+            run(replace(BASE, seed=9), tmp_path / "out")
+            return prepare(asked, data_dir)
+
+        monkeypatch.setattr(module, "prepare", slow_prepare)
+        with pytest.raises(InputError, match="must be a new folder"):
+            run(BASE, tmp_path / "out")
+        assert Results(tmp_path / "out").read_config().seed == 9
+
+    def test_the_current_folder_and_links(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "real")
+        run(BASE, tmp_path / "link")
+        monkeypatch.chdir(tmp_path / "real")
+        run(BASE, Path(), force=True)
+        assert Results(tmp_path / "real").model.exists()
 
     def test_a_bad_setting_does_not_remove_the_old_run(self, tmp_path: Path) -> None:
         run(BASE, tmp_path / "out")

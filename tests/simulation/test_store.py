@@ -1,6 +1,7 @@
 """What devices remember, slot by slot."""
 
 import dataclasses
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from lossyfl import InputError
 from lossyfl.links import LinkState
-from lossyfl.simulation.store import FRESH, Remembered, Shape, Store, create
+from lossyfl.simulation.store import FRESH, Remembered, Shape, Store, create, wait_until_alone
 from lossyfl.tasks.training import Moments
 
 SHAPE = Shape(devices=3, memory=5, moments=4)
@@ -33,6 +34,7 @@ def test_slots_are_apart_and_survive_the_process(tmp_path: Path) -> None:
     store.write(1, 1, remembered(2.0, accepted=8))
     store.write(2, 0, remembered(3.0))
     store.flush()
+    store.close()
     again = Store(tmp_path / "devices.bin", SHAPE)
     for device, slot, value, accepted in ((1, 0, 1.0, 7), (1, 1, 2.0, 8), (2, 0, 3.0, 7)):
         found = again.read(device, slot)
@@ -40,10 +42,13 @@ def test_slots_are_apart_and_survive_the_process(tmp_path: Path) -> None:
         assert found.moments.steps == 9
         assert np.all(found.uplink.memory == value)
         assert np.all(found.moments.values == -value)
+    again.close()
 
 
 def test_a_fresh_device_remembers_nothing(tmp_path: Path) -> None:
-    found = opened(tmp_path).read(2, FRESH)
+    store = opened(tmp_path)
+    found = store.read(2, FRESH)
+    store.close()
     assert found.accepted == -1
     assert found.moments.steps == 0
     assert np.array_equal(found.uplink.memory, np.zeros(5))
@@ -63,3 +68,14 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         Store(tmp_path / "devices.bin", dataclasses.replace(SHAPE, devices=4))
     with pytest.raises(InputError, match="must be a file of"):
         Store(tmp_path / "none.bin", SHAPE)
+
+
+def test_one_waits_until_nobody_has_it_open(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    waiting = threading.Thread(target=wait_until_alone, args=(tmp_path / "devices.bin",))
+    waiting.start()
+    waiting.join(timeout=0.2)
+    assert waiting.is_alive()
+    store.close()
+    waiting.join(timeout=30)
+    assert not waiting.is_alive()

@@ -56,6 +56,26 @@ def no_number(outputs: Tensor, targets: Tensor) -> Tensor:
     return loss * torch.nan if bad else loss
 
 
+def counting() -> Task:
+    """A model with a whole-number buffer that decides what it does: the number of batches."""
+    return replace(make_task(), model=Counting)
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean = nn.BatchNorm1d(10, momentum=None)
+        self.classes = nn.Linear(10, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.classes(self.mean(x))
+
+
+def outside() -> Task:
+    """A task whose data says who has what, wrongly."""
+    return replace(make_task(), parts=[np.arange(0, 100), np.arange(150, 250)])
+
+
 def dying() -> Task:
     """A worker is killed as by the system when memory runs out."""
     return replace(make_task(), loss=killing)
@@ -80,6 +100,11 @@ def mistaken(outputs: Tensor, targets: Tensor) -> Tensor:
 def divided() -> Task:
     """A task whose data says who has what."""
     return replace(make_task(), parts=[np.arange(0, 100), np.arange(100, 200)])
+
+
+def local_function() -> Task:
+    """A loss that no other process can import."""
+    return replace(make_task(), loss=lambda outputs, targets: (outputs - targets).sum())
 
 
 def not_a_task() -> int:

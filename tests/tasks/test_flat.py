@@ -51,6 +51,16 @@ def test_float_buffers_travel_and_are_not_trained() -> None:
     assert not np.array_equal(flat.read()[21:24], np.zeros(3))  # the running mean, in place
 
 
+def test_frozen_parameters_travel_and_are_not_trained() -> None:
+    module = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2))
+    for parameter in module[0].parameters():
+        parameter.requires_grad_(False)
+    flat = FlatModel(module)
+    assert [place.name for place in flat.places] == ["1.weight", "1.bias", "0.weight", "0.bias"]
+    assert flat.parameter.numel() == 8
+    assert len(flat.read()) == 23
+
+
 def test_shared_parameters_count_once() -> None:
     class Tied(nn.Module):
         def __init__(self) -> None:
@@ -64,5 +74,5 @@ def test_shared_parameters_count_once() -> None:
 def test_other_types_and_empty_models_are_refused() -> None:
     with pytest.raises(InputError, match="dtype of weight must be float32"):
         FlatModel(nn.Linear(2, 2).double())
-    with pytest.raises(InputError, match="parameters of a model must be at least one"):
+    with pytest.raises(InputError, match="parameters of a model must be at least one to train"):
         FlatModel(nn.ReLU())

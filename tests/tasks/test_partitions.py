@@ -70,6 +70,13 @@ def test_dirichlet_goes_from_one_class_to_all() -> None:
     assert uneven > 0.5
 
 
+def test_tiny_alphas_give_a_class_to_one_device() -> None:
+    y = np.repeat(np.arange(10), 100)
+    parts = partition("dirichlet:alpha=1e-6").split(y, 10, RNG)
+    for name in range(10):
+        assert sum(bool((y[part] == name).any()) for part in parts) == 1
+
+
 def test_dirichlet_shares_have_the_mean_and_variance_of_the_distribution() -> None:
     """Over 2,000 devices, shares are Gamma / sum: mean 1/M, variance (M-1) / (M^2 (M alpha + 1)).
 

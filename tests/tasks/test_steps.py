@@ -30,7 +30,7 @@ def test_values(spec: str, values: dict[int, float]) -> None:
         ("0.1@0/0.2@0", "lr of local training must be a number"),
         ("-0.1", "lr of local training must be a number > 0, got -0.1"),
         ("0", "lr of local training must be a number > 0"),
-        ("nan", r"name of step size must be one of"),
+        ("nan", "lr of local training must be a number > 0, got nan"),
         ("cosin:start=1", r"did you mean cosine\?"),
         ("cosine:start=0.1", "options of cosine must be those that it takes and needs"),
         ("cosine:start=0.1,rounds=0", "rounds of cosine must be a number > 0"),

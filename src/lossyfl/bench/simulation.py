@@ -167,10 +167,11 @@ def simulation(setup: Setup, workers: int) -> Generator[Simulation]:
     with tempfile.TemporaryDirectory() as folder:
         path, shape = Path(folder) / "devices.bin", setup.shape
         create(path, shape)
-        pool = open_pool(setup, path, shape, workers)
+        pool, store = open_pool(setup, path, shape, workers), Store(path, shape)
         try:
-            yield Simulation(setup, pool, Store(path, shape))
+            yield Simulation(setup, pool, store)
         finally:
+            store.close()
             pool.close()
 
 

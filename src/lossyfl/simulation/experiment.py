@@ -4,6 +4,7 @@ How it is run (workers, folders, checkpoints) is no part of it: the result is th
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -73,7 +74,7 @@ class Experiment:
     def toml(self) -> str:
         """The settings as a TOML file that `lossyfl run` reads."""
         pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return "".join(f"{name} = {json.dumps(v)}\n" for name, v in pairs if v is not None)
+        return "".join(f"{name} = {_toml(v)}\n" for name, v in pairs if v is not None)
 
 
 KEYS = tuple(field.name for field in fields(Experiment))
@@ -83,7 +84,7 @@ KEYS = tuple(field.name for field in fields(Experiment))
 def read_toml(path: Path) -> dict[str, object]:
     """The keys and values of a TOML file, to be merged with those of the command line."""
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         allowed = "a TOML file that can be read"
         raise InputError("file", of="a run", allowed=allowed, got=f"{path}: {error}") from error
@@ -95,12 +96,26 @@ def experiment(settings: Mapping[str, object]) -> Experiment:
     """The experiment with these settings; unknown ones are errors that name the nearest."""
     check_keys(settings, KEYS)
     values = dict(settings)
-    if isinstance(values.get("lr"), int | float):
+    if type(values.get("lr")) in (int, float):
         values["lr"] = str(values["lr"])
     for name in ("participation", "drop_out", "slow"):
         if type(values.get(name)) is int:
             values[name] = float(str(values[name]))
     return Experiment(**values)  # pyright: ignore[reportArgumentType] - it checks them itself
+
+
+def slug(text: str) -> str:
+    """A text as the name of a folder.
+
+    >>> slug("lfl:q1=2,q2=2")
+    'lfl-q1=2-q2=2'
+    """
+    return re.sub(r"[^A-Za-z0-9.=+-]+", "-", text)
+
+
+def _toml(value: object) -> str:
+    """A value as TOML writes it: as JSON, but for characters beyond 16 bits and the delete."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def check_keys(settings: Mapping[str, object], known: Sequence[str]) -> None:

@@ -7,7 +7,11 @@ Workers are forked from a server process that has imported everything (multiproc
 Samples and models lie in shared memory, devices' states in the store's file: only replies travel.
 """
 
+import multiprocessing
+import os
+import pickle
 import signal
+import threading
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,7 +25,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lossyfl.errors import LossyflError, Stopped
+from lossyfl.errors import InputError, LossyflError, Stopped
 from lossyfl.schemes import Scheme
 from lossyfl.simulation.memory import keep_freed_memory
 from lossyfl.simulation.setup import Setup
@@ -58,8 +62,24 @@ class Pool(Protocol):
         ...
 
     def close(self) -> None:
-        """End all."""
+        """End all, now that they have nothing to do."""
         ...
+
+    def stop(self) -> None:
+        """End all at once, whatever they do."""
+        ...
+
+
+def check_portable(task: Task) -> None:
+    """Raise if a worker process could not be handed one of the task's functions."""
+    for name in ("model", "prepare", "loss", "correct"):
+        try:
+            pickle.dumps(getattr(task, name))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            allowed = "a function that can be imported, for more than one worker"
+            raise InputError(
+                name, of=f"the task {task.name}", allowed=allowed, got=str(error)
+            ) from error
 
 
 def open_pool(setup: Setup, store: Path, shape: Shape, workers: int) -> Pool:
@@ -87,8 +107,13 @@ class Here:
             yield job.do(self._workshop)
 
     def close(self) -> None:
-        """Give torch its threads back."""
+        """Close the store, and give torch its threads back."""
+        self._workshop.store.close()
         torch.set_num_threads(self._threads)
+
+    def stop(self) -> None:
+        """There is nobody to stop."""
+        self.close()
 
 
 class Shared:
@@ -162,7 +187,7 @@ class Processes:
             for connection in self._connections:
                 self._receive(connection)  # it is ready, or says why not
         except BaseException:
-            self.close()
+            self.stop()
             raise
 
     def run(self, jobs: Iterable[Job[A]]) -> Iterator[A]:
@@ -183,12 +208,18 @@ class Processes:
         for connection in self._connections:
             with suppress(OSError):
                 connection.send(None)
-            connection.close()
         for process in self._processes:
             process.join(timeout=5)
-            if process.is_alive():
-                process.kill()
-                process.join()
+        self.stop()
+
+    def stop(self) -> None:
+        """Kill those that are left."""
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.join()
+        for connection in self._connections:
+            connection.close()
 
     def _send_next(
         self, connection: Connection, jobs: Iterator[Job[A]], open_jobs: dict[Connection, int]
@@ -238,6 +269,7 @@ def _serve(connection: Connection, blueprint: Blueprint) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides when to stop
     torch.set_num_threads(1)
     keep_freed_memory()
+    threading.Thread(target=_end_with_the_run, daemon=True).start()
     try:
         workshop = blueprint.build()
         connection.send("ready")
@@ -245,11 +277,19 @@ def _serve(connection: Connection, blueprint: Blueprint) -> None:
             connection.send(job.do(workshop))
     except LossyflError as error:
         connection.send(Failure(message=str(error), trace=""))
-    except EOFError:
+    except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the run is gone
     except Exception as error:
         trace = traceback.format_exc()
         connection.send(Failure(message=f"{type(error).__name__}: {error}", trace=trace))
+
+
+def _end_with_the_run() -> None:
+    """End this process as soon as the run's is gone: it must not write for one that goes on in its place."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _reason(code: int | None) -> str:

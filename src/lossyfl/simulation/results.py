@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from lossyfl import machine
 from lossyfl.errors import InputError, Stopped
@@ -96,44 +96,66 @@ class Results:
 
     def create(self, settings: Experiment) -> None:
         """Write all that is known before the first round."""
-        self.checkpoint.mkdir(parents=True, exist_ok=True)
         self.write_config(settings)
+        self.checkpoint.mkdir(exist_ok=True)
         self.rounds.write_text("")
         self.ledger.write_text(ledger_file.HEADER)
 
     def check_free(self, *, force: bool) -> None:
-        """Raise if the folder is taken; with `force` it may hold a run, and nothing else."""
-        if not self.folder.exists():
-            return
-        if not self.folder.is_dir():
+        """Raise if the folder is taken; with `force` it may hold a run."""
+        if self.folder.exists() and not self.folder.is_dir():
             raise InputError("out", of="a run", allowed="a folder", got=str(self.folder))
-        names = [path.name for path in self.folder.iterdir()]
-        if not set(names) - {".lock"}:
+        inside = self.folder.iterdir() if self.folder.exists() else ()
+        if all(path.name == ".lock" for path in inside):
             return
-        if not self.config.is_file():
-            allowed = "a new folder, or one that lossyfl made"
-            raise InputError("out", of="a run", allowed=allowed, got=str(self.folder))
+        shown = shlex.quote(str(self.folder))
+        if not self._holds_a_run():
+            raise InputError(
+                "out", of="a run", allowed="a new folder, or one that a run made", got=shown
+            )
         if not force:
-            allowed = f"a new folder, or with --force, or `lossyfl resume {self.folder}`"
-            raise InputError("out", of="a run", allowed=allowed, got=str(self.folder))
+            more = (
+                f", or `lossyfl resume {shown}`"
+                if any(self.checkpoint.glob("*.safetensors"))
+                else ""
+            )
+            allowed = f"a new folder, or with --force{more}"
+            raise InputError("out", of="a run", allowed=allowed, got=shown)
+
+    def _holds_a_run(self) -> bool:
+        """Whether the settings of a run are there; other files have that name, too."""
+        try:
+            self.read_config()
+        except InputError:
+            return False
+        return True
 
     def clear(self) -> None:
-        """Remove the run that the folder holds, if it is not going on."""
-        if self.folder.exists():
-            with self.locked():
-                shutil.rmtree(self.folder)
+        """Remove what a run has written, and nothing else."""
+        for path in (self.config, self.about, self.rounds, self.ledger, self.model):
+            path.unlink(missing_ok=True)
+        for folder in (self.checkpoint, self.folder / "tensorboard"):
+            shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
     def locked(self) -> Generator[None]:
         """Keep every other process from running in this folder."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("w") as file:
+        with self._lock_file() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 allowed = "a folder in which no other run is going on"
                 raise InputError("out", of="a run", allowed=allowed, got=str(self.folder)) from None
             yield
+
+    def _lock_file(self) -> IO[str]:
+        """The file that is locked, in a folder that is there then."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            return (self.folder / ".lock").open("w")
+        except OSError as error:
+            allowed = "a folder that can be made and written"
+            raise InputError("out", of="a run", allowed=allowed, got=str(error)) from error
 
     def write_config(self, settings: Experiment) -> None:
         """All settings."""

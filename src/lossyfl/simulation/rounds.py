@@ -29,6 +29,9 @@ from lossyfl.streams import stream
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import Score, chunks
 
+MOST = 256
+"""Visits in a portion at the most: what waits in a pipe must be short."""
+
 Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -165,7 +168,8 @@ class Simulation:
         late = self._draw("slow", self.setup.experiment.slow)
         start = 0
         while start < len(participants):
-            stop = start + max(1, (len(participants) - start) // (4 * self.pool.workers))
+            share = (len(participants) - start) // (4 * self.pool.workers)
+            stop = start + min(max(1, share), MOST)
             visits = tuple(
                 Visit(
                     device=device,
@@ -200,7 +204,8 @@ class Simulation:
         return reduce(add, (look.score for look in scores))
 
     def _share_moments(self, answers: list[Answer]) -> None:
-        """The mean of the moments that devices ended with, by their samples, where they share them."""
+        """The mean of the moments that came in time, by the devices' samples, where they share them."""
+        answers = [answer for answer in answers if not answer.late]
         if (
             self.setup.local.optimizer.moments != "shared"
             or not len(self.pool.common)

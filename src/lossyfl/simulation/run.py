@@ -4,11 +4,13 @@ run       from the beginning
 resume    from the last checkpoint, to the same bits as if nothing had happened
 """
 
+import shlex
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -20,12 +22,12 @@ from lossyfl.errors import InputError, LossyflError, Stopped
 from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
 from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.pool import open_pool
+from lossyfl.simulation.pool import check_portable, open_pool
 from lossyfl.simulation.records import Round
 from lossyfl.simulation.results import Results, Summary, summarize
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup, prepare
-from lossyfl.simulation.store import Store, create
+from lossyfl.simulation.store import Shape, Store, create, wait_until_alone
 
 
 class Watcher(Protocol):
@@ -93,17 +95,14 @@ def run(
     results = Results(out)
     results.check_free(force=force)
     setup = prepare(experiment, data_dir)
-    results.clear()
+    if workers > 1:
+        check_portable(setup.task)
     with results.locked():
+        results.check_free(force=force)  # again: another run may have been quicker
+        results.clear()
         results.create(setup.experiment)
-        shape = setup.shape
-        try:
-            create(checkpoints.store_path(results.checkpoint), shape)
-        except OSError as error:
-            raise Stopped(f"no room for the devices' {shape.nbytes:,} bytes: {error}") from error
         journey = _Journey(setup, results, workers, data_dir)
-        journey.save()
-        return journey.go(watcher or Silent(), checkpoint_every)
+        return journey.go(watcher or Silent(), checkpoint_every, None)
 
 
 def resume(
@@ -118,19 +117,21 @@ def resume(
     """Go on with a run that was interrupted or killed, or add rounds to one that is done."""
     _check(workers, checkpoint_every)
     results = Results(out)
-    settings = results.read_config()
-    saved = checkpoints.load(results.checkpoint)
-    if rounds is not None and rounds <= saved.server.round:
-        allowed = f"more than the {saved.server.round + 1} that are done"
-        raise InputError("rounds", of="resume", allowed=allowed, got=rounds)
-    settings = settings if rounds is None else replace(settings, rounds=rounds)
-    folder = data_dir or (Path(saved.data_dir) if saved.data_dir else None)
-    setup = prepare(settings, folder)
+    results.read_config()  # raises if there is no run, before a lock makes a folder
     with results.locked():
+        settings, saved = results.read_config(), checkpoints.load(results.checkpoint)
+        if rounds is not None and rounds <= saved.server.round:
+            allowed = f"more than the {saved.server.round + 1} that are done"
+            raise InputError("rounds", of="resume", allowed=allowed, got=rounds)
+        settings = settings if rounds is None else replace(settings, rounds=rounds)
+        folder = data_dir or (Path(saved.data_dir) if saved.data_dir else None)
+        setup = prepare(settings, folder)
+        if workers > 1:
+            check_portable(setup.task)
+        wait_until_alone(checkpoints.store_path(results.checkpoint))
         results.write_config(settings)
         journey = _Journey(setup, results, workers, folder)
-        journey.restore(saved)
-        return journey.go(watcher or Silent(), checkpoint_every)
+        return journey.go(watcher or Silent(), checkpoint_every, saved)
 
 
 class _Journey:
@@ -138,12 +139,47 @@ class _Journey:
 
     def __init__(self, setup: Setup, results: Results, workers: int, data_dir: Path | None) -> None:
         self.setup, self.results, self.data_dir = setup, results, data_dir
-        path, shape = checkpoints.store_path(results.checkpoint), setup.shape
-        self.store = Store(path, shape)
-        self.pool = open_pool(setup, path, shape, workers)
-        self.simulation = Simulation(setup, self.pool, self.store)
+        self.workers = workers
         self.done: list[Round] = []
         self.saved = -1
+
+    def go(self, watcher: Watcher, checkpoint_every: float, saved: Checkpoint | None) -> Outcome:
+        """All rounds that are left, from a checkpoint if there is one."""
+        finished = False
+        with ExitStack() as stack:
+            try:
+                self._open(stack, saved)
+                with _interrupts(watcher) as interrupted:
+                    self.results.write_about("running", self.done)
+                    watcher.started(self.setup, self.done)
+                    stack.callback(watcher.ended)
+                    self._rounds(watcher, checkpoint_every, interrupted)
+                finished = len(self.done) >= self.setup.rounds
+                if finished:
+                    self.results.write_model(self.simulation.server.theta, self.setup.places)
+                self.results.write_about("done" if finished else "interrupted", self.done)
+                self.pool.close()
+            except (Exception, KeyboardInterrupt) as error:
+                with suppress(OSError):  # there may be no room for it
+                    self.results.write_about("stopped", self.done)
+                raise Stopped(self._explain(error)) from error
+        summary = summarize(self.done)
+        return Outcome(folder=self.results.folder, finished=finished, summary=summary)
+
+    def _open(self, stack: ExitStack, saved: Checkpoint | None) -> None:
+        """The store, the workers, and the state to go on from."""
+        path, shape = checkpoints.store_path(self.results.checkpoint), self.setup.shape
+        if saved is None:
+            _make_room(path, shape)
+        self.store = Store(path, shape)
+        stack.callback(self.store.close)
+        self.pool = open_pool(self.setup, path, shape, self.workers)
+        stack.callback(self.pool.stop)
+        self.simulation = Simulation(self.setup, self.pool, self.store)
+        if saved is None:
+            self.save()
+        else:
+            self.restore(saved)
 
     def restore(self, saved: Checkpoint) -> None:
         """Go back to a checkpoint."""
@@ -171,27 +207,6 @@ class _Journey:
         simulation.commit()
         self.saved = simulation.server.round
 
-    def go(self, watcher: Watcher, checkpoint_every: float) -> Outcome:
-        """All rounds that are left."""
-        try:
-            with _interrupts(watcher) as interrupted:
-                self.results.write_about("running", self.done)
-                watcher.started(self.setup, self.done)
-                self._rounds(watcher, checkpoint_every, interrupted)
-            finished = len(self.done) >= self.setup.rounds
-            if finished:
-                self.results.write_model(self.simulation.server.theta, self.setup.places)
-            self.results.write_about("done" if finished else "interrupted", self.done)
-        except (LossyflError, OSError) as error:
-            with suppress(OSError):  # there may be no room for it
-                self.results.write_about("stopped", self.done)
-            raise Stopped(self._explain(error)) from error
-        finally:
-            watcher.ended()
-            self.pool.close()
-        summary = summarize(self.done)
-        return Outcome(folder=self.results.folder, finished=finished, summary=summary)
-
     def _rounds(
         self, watcher: Watcher, checkpoint_every: float, interrupted: threading.Event
     ) -> None:
@@ -210,15 +225,27 @@ class _Journey:
         if self.saved != self.simulation.server.round:
             self.save()  # the wish to stop came after the last look
 
-    def _explain(self, error: Exception) -> str:
+    def _explain(self, error: BaseException) -> str:
         """What happened, and how to go on."""
         folder = self.results.folder
+        what = str(error)
+        if isinstance(error, KeyboardInterrupt):
+            what = "stopped at once"
+        elif not isinstance(error, LossyflError | OSError):
+            what = "".join(traceback.format_exception(error)).rstrip()  # somebody's own code
         if self.saved < 0:
-            return f"{error}\nno round was saved; results so far are in {folder}"
+            return f"{what}\nno round was saved; results so far are in {folder}"
+        command = f"lossyfl resume {shlex.quote(str(folder))}"
         return (
-            f"{error}\nthe checkpoint of round {self.saved} is whole: `lossyfl resume {folder}` "
-            "goes on from there"
+            f"{what}\nthe checkpoint of round {self.saved} is whole: `{command}` goes on from there"
         )
+
+
+def _make_room(path: Path, shape: Shape) -> None:
+    try:
+        create(path, shape)
+    except OSError as error:
+        raise Stopped(f"no room for the devices' {shape.nbytes:,} bytes: {error}") from error
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from lossyfl.errors import InputError
 from lossyfl.schemes import Scheme, scheme
 from lossyfl.simulation.experiment import Experiment
@@ -100,9 +102,13 @@ def _parts(resolved: Experiment, chosen: Task) -> Parts:
         allowed = f"{len(chosen.parts)}, as the data is divided"
         raise InputError("devices", of=f"the task {chosen.name}", allowed=allowed, got=devices)
     for device, part in enumerate(chosen.parts):
-        if not len(part):
+        inside = len(part) and min(part) >= 0 and max(part) < len(chosen.train)
+        if not inside or not np.issubdtype(np.asarray(part).dtype, np.integer):
             what = f"samples of device {device}"
-            raise InputError(what, of=f"the task {chosen.name}", allowed="at least one", got=0)
+            allowed = f"at least one, whole numbers in [0, {len(chosen.train)})"
+            raise InputError(
+                what, of=f"the task {chosen.name}", allowed=allowed, got=str(part)[:60]
+            )
     return chosen.parts
 
 

@@ -8,6 +8,7 @@ A slot is 16 whole numbers (the last accepted round, the optimizer's steps), the
 optimizer's moments, as float32.
 """
 
+import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,14 +67,23 @@ def create(path: Path, shape: Shape) -> None:
             os.posix_fallocate(file.fileno(), 0, shape.nbytes)
 
 
+def wait_until_alone(path: Path) -> None:
+    """Return when no process has the file open: workers of a run that was killed may be at work still."""
+    if path.is_file():
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+
+
 class Store:
-    """The file, opened by one process."""
+    """The file, opened by one process; it says so by a shared lock until it closes it."""
 
     def __init__(self, path: Path, shape: Shape) -> None:
         if not path.is_file() or path.stat().st_size != shape.nbytes:
             allowed = f"a file of {shape.nbytes:,} bytes"
             raise InputError("content", of=str(path), allowed=allowed, got="another")
         self.shape = shape
+        self._file = path.open("rb")
+        fcntl.flock(self._file, fcntl.LOCK_SH)
         dimensions = (shape.devices, 2, shape.slot)
         self._mapped = np.memmap(path, dtype=np.float32, mode="r+", shape=dimensions)
         self._slots: NDArray[np.float32] = np.asarray(self._mapped)
@@ -100,6 +110,10 @@ class Store:
             moments[:] = what.moments.values
         numbers = record[:HEADER].view(np.int64)
         numbers[0], numbers[1] = what.accepted, what.moments.steps
+
+    def close(self) -> None:
+        """Give up the lock; what was read stays."""
+        self._file.close()
 
     def flush(self) -> None:
         """Bring all to the disk."""

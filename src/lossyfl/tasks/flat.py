@@ -28,22 +28,25 @@ class Place:
 
 
 class FlatModel:
-    """A module and the vector of all its float32 parameters, then of its float32 buffers.
+    """A module and the vector of what it learns, then of its frozen parameters and float32 buffers.
 
-    Buffers such as running means are averaged like parameters but not trained; whole-number buffers
-    stay on the device.
+    Buffers such as running means are averaged like parameters but not trained. Other buffers, such as
+    counts of batches, do not travel: they are as at the start whenever a model is loaded.
     """
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
-        parameters = dict(module.named_parameters())
-        buffers = {n: b for n, b in module.named_buffers() if b.is_floating_point()}
-        tensors = parameters | buffers
+        parameters = {n: p for n, p in module.named_parameters() if p.requires_grad}
+        frozen = {n: p for n, p in module.named_parameters() if not p.requires_grad}
+        buffers = dict(module.named_buffers())
+        tensors = parameters | frozen | {n: b for n, b in buffers.items() if b.is_floating_point()}
+        others = [b for b in buffers.values() if not b.is_floating_point()]
+        self._others = [(buffer, buffer.clone()) for buffer in others]
         for name, tensor in tensors.items():
             if tensor.dtype != torch.float32:
                 raise InputError("dtype", of=name, allowed="float32", got=str(tensor.dtype))
         if not parameters:
-            raise InputError("parameters", of="a model", allowed="at least one", got=0)
+            raise InputError("parameters", of="a model", allowed="at least one to train", got=0)
         self.places = _places(tensors, len(parameters))
         self.vector = torch.empty(self.places[-1].stop)
         trained = self.places[len(parameters) - 1].stop
@@ -70,6 +73,8 @@ class FlatModel:
         """Set all parameters."""
         with torch.no_grad():
             self.vector.copy_(torch.from_numpy(theta))
+            for buffer, start in self._others:
+                buffer.copy_(start)
 
     def read(self) -> Vector:
         """All parameters, as a view."""

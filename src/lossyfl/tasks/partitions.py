@@ -101,12 +101,17 @@ class Dirichlet:
         """Every class cut at the cumulated shares."""
         special = require("scipy.special", extra="sim")
         groups = list(_by_class(labels, rng))
-        # Shares are Gamma(alpha) draws, normalised; each by the inverse of its distribution.
+        # Shares are Gamma(alpha) draws, normalised. Gamma(alpha) = Gamma(alpha + 1) U^(1 / alpha), in
+        # logarithms because draws for a small alpha are smaller than any float.
         start = len(labels)
-        bits = rng.bits(start, start + len(groups) * devices).reshape(len(groups), devices)
+        bits = rng.bits(start, start + 2 * len(groups) * devices).reshape(2, len(groups), devices)
         uniform = (bits + 0.5) / 2**32
-        gammas: NDArray[np.float64] = special.gammaincinv(self.alpha, uniform) + 1e-300
-        cuts = np.cumsum(gammas / gammas.sum(axis=1, keepdims=True), axis=1)[:, :-1]
+        logs = (
+            np.log(special.gammaincinv(self.alpha + 1, uniform[0]))
+            + np.log(uniform[1]) / self.alpha
+        )
+        shares: NDArray[np.float64] = special.softmax(logs, axis=1)
+        cuts = np.cumsum(shares, axis=1)[:, :-1]
         pieces = [
             np.split(group, [round(share * len(group)) for share in at])
             for group, at in zip(groups, cuts.tolist(), strict=True)

@@ -35,7 +35,7 @@ def step(spec: str) -> Step:
     >>> step("0.1@0/0.01@50").at(49), step("0.05").at(1000)
     (0.1, 0.05)
     """
-    if not spec[:1].isalpha():
+    if not spec[:1].isalpha() or spec.lower() in ("nan", "inf", "infinity"):
         return _piecewise(spec)
     return _registry.build(spec)
 
