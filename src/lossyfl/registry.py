@@ -51,10 +51,11 @@ class Registry(Generic[T]):
         values |= {key: _value(text) for key, text in options.items()}
         try:
             inspect.signature(maker).bind(**values)
+            made = maker(**values)
         except TypeError as error:
             allowed = "those that it takes and needs"
             raise InputError("options", of=name, allowed=allowed, got=str(error)) from error
-        return cast("T", maker(**values))
+        return cast("T", made)
 
 
 def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:

@@ -148,8 +148,8 @@ class _Journey:
         finished = False
         with ExitStack() as stack:
             try:
-                self._open(stack, saved)
                 with _interrupts(watcher) as interrupted:
+                    self._open(stack, saved)
                     self.results.write_about("running", self.done)
                     watcher.started(self.setup, self.done)
                     stack.callback(watcher.ended)
@@ -159,6 +159,8 @@ class _Journey:
                     self.results.write_model(self.simulation.server.theta, self.setup.places)
                 self.results.write_about("done" if finished else "interrupted", self.done)
                 self.pool.close()
+            except InputError:
+                raise  # nothing has begun
             except (Exception, KeyboardInterrupt) as error:
                 with suppress(OSError):  # there may be no room for it
                     self.results.write_about("stopped", self.done)
