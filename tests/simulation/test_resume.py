@@ -106,9 +106,10 @@ def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
     process = launch("run", tmp_path / "settings.toml", "--out", out, "--workers", "2")
     while not checkpoint.path(out / "checkpoint").exists():
         time.sleep(0.01)
-    time.sleep(1)
     os.kill(process.pid, signal.SIGINT)
-    time.sleep(0.3)
+    assert process.stderr is not None
+    while "stopping after this round" not in process.stderr.readline():
+        assert process.poll() is None
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 2
