@@ -1,8 +1,7 @@
 """Memory that is used over and over.
 
 By default the C library gives freed memory back to the system, and every training step asks for its
-activations anew, page by page. A process that trains all day had better keep them: a fifth of the time
-of the paper's MNIST network was page faults (`docs/simulation.md`).
+activations anew, page by page. A process that trains all day had better keep them.
 """
 
 import ctypes
