@@ -8,7 +8,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from lossyfl.cli import app
-from lossyfl.commands.progress import Live, Plain, duration, size
+from lossyfl.commands.progress import Live, Plain
 from lossyfl.errors import LossyflError
 
 TINY = "tests.simulation.tiny:make_task"
@@ -147,10 +147,3 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_lines(tmp_path: Path) -> None:
         run(Experiment(task=TINY, rounds=3), tmp_path / str(number), watcher=kind(console))
         assert "round 3/3" in text.getvalue()
         assert "down" in text.getvalue()
-
-
-def test_texts() -> None:
-    assert [size(n) for n in (0, 999, 1000, 2.5e6, 3e9, 4e12)] == [
-        "0 B", "999 B", "1.0 kB", "2.5 MB", "3.0 GB", "4.0 TB"
-    ]  # fmt: skip
-    assert [duration(s) for s in (0.04, 59, 61, 3601)] == ["0.0 s", "59.0 s", "1:01 min", "1:00 h"]

@@ -11,15 +11,18 @@ from lossyfl.commands.output import can_write
 
 app = typer.Typer(help="Speed and size against peers, in one run.", no_args_is_help=True)
 
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", help="Also write all measurements to this file.")
+]
+MarkdownFile = Annotated[
+    Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
+]
+
 
 @app.command("codec")
 def bench_codec(
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
-    ] = None,
-    markdown_file: Annotated[
-        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
-    ] = None,
+    json_file: JsonFile = None,
+    markdown_file: MarkdownFile = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller vectors.")] = False,
 ) -> None:
     """The codec against memcpy, NumPy, constriction and zstandard."""
@@ -32,9 +35,7 @@ def bench_codec(
 
 @app.command("server")
 def bench_server(
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
-    ] = None,
+    json_file: JsonFile = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller rounds.")] = False,
 ) -> None:
     """Replies aggregated, memory of a round, and the rotation."""
@@ -46,12 +47,8 @@ def bench_server(
 
 @app.command("simulation")
 def bench_simulation(
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write all measurements to this file.")
-    ] = None,
-    markdown_file: Annotated[
-        Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
-    ] = None,
+    json_file: JsonFile = None,
+    markdown_file: MarkdownFile = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small models and few devices.")] = False,
 ) -> None:
     """Rounds against a bare loop and Flower's engine; many devices, large models."""

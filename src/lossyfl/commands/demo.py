@@ -61,7 +61,7 @@ def _show(outcomes: "dict[str, Outcome]", out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from lossyfl.commands.progress import size
+    from lossyfl.report.text import size
 
     table = Table(title="Digits over 20 devices, the bytes of all frames both ways")
     for name in ("scheme", "accuracy", "bytes down", "bytes up", "saving down", "saving up"):

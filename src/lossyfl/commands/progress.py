@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from lossyfl.report.text import duration, size
 from lossyfl.simulation.records import Round
 from lossyfl.simulation.run import Outcome, Watcher
 from lossyfl.simulation.setup import Setup
@@ -191,33 +192,6 @@ def describe(outcome: Outcome) -> str:
 def saving(raw: int, real: int) -> str:
     """How many times fewer bytes."""
     return f"{raw / real:.1f}x" if real else "-"
-
-
-def size(nbytes: float) -> str:
-    """Bytes for people.
-
-    >>> size(999), size(20_500), size(3_450_000)
-    ('999 B', '20.5 kB', '3.5 MB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if nbytes < 1000:
-            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
-        nbytes /= 1000
-    return f"{nbytes:.1f} TB"
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people.
-
-    >>> duration(4.2), duration(75), duration(7300)
-    ('4.2 s', '1:15 min', '2:01 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes = int(seconds // 60)
-    if minutes < 60:
-        return f"{minutes}:{int(seconds % 60):02d} min"
-    return f"{minutes // 60}:{minutes % 60:02d} h"
 
 
 class Campaign:

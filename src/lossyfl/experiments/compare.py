@@ -37,10 +37,9 @@ class Planned:
 
 def plan(base: Experiment, schemes: Sequence[str], seeds: int, out: Path) -> list[Planned]:
     """All runs, seed by seed, so that every scheme has its first one early."""
-    for what, values in (("schemes", list(schemes)),):
-        if not values or len(set(values)) != len(values):
-            allowed = "at least one, each once"
-            raise InputError(what, of="a comparison", allowed=allowed, got=" ".join(values))
+    if not schemes or len(set(schemes)) != len(schemes):
+        allowed = "at least one, each once"
+        raise InputError("schemes", of="a comparison", allowed=allowed, got=" ".join(schemes))
     if seeds < 1:
         raise InputError("seeds", of="a comparison", allowed="an int >= 1", got=seeds)
     runs = [
