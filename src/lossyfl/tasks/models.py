@@ -17,10 +17,8 @@ def digits_cnn() -> nn.Module:
     """A small network for 8x8 digits: d = 13,706."""
     return glorot(
         nn.Sequential(
-            *_conv(1, 16),
-            nn.MaxPool2d(2),
-            *_conv(16, 32),
-            nn.MaxPool2d(2),
+            *_pooled(1, 16),
+            *_pooled(16, 32),
             nn.Flatten(),
             nn.Linear(128, 64),
             nn.ReLU(),
@@ -33,12 +31,9 @@ def mnist_cnn() -> nn.Module:
     """The paper's network for MNIST: d = 130,890."""
     return glorot(
         nn.Sequential(
-            *_conv(1, 32),
-            nn.MaxPool2d(2),
-            *_conv(32, 64),
-            nn.MaxPool2d(2),
-            *_conv(64, 64),
-            nn.MaxPool2d(2),
+            *_pooled(1, 32),
+            *_pooled(32, 64),
+            *_pooled(64, 64),
             nn.Flatten(),
             nn.Linear(576, 128),
             nn.ReLU(),
@@ -68,14 +63,19 @@ def linear(features: int, classes: int) -> nn.Module:
     return nn.Sequential(nn.Flatten(), layer)
 
 
-def _conv(inputs: int, outputs: int) -> tuple[nn.Module, nn.Module]:
-    return nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()
+def _conv(inputs: int, outputs: int) -> nn.Module:
+    return nn.Conv2d(inputs, outputs, 3, padding=1)
+
+
+def _pooled(inputs: int, outputs: int) -> tuple[nn.Module, ...]:
+    """Convolution, ReLU and pooling: the largest of four is taken first, and then one ReLU does."""
+    return _conv(inputs, outputs), nn.MaxPool2d(2), nn.ReLU()
 
 
 def _pair(inputs: int, outputs: int, *, dropout: float) -> tuple[nn.Module, ...]:
     return (
-        *_conv(inputs, outputs),
-        *_conv(outputs, outputs),
-        nn.MaxPool2d(2),
+        _conv(inputs, outputs),
+        nn.ReLU(),
+        *_pooled(outputs, outputs),
         nn.Dropout(dropout),
     )
