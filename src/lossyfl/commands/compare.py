@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossyfl.experiments.compare import Planned
+    from lossyfl.report import Group
 
 SYSTEMS = ("lossless", "lb:q2=2", "lfl:q1=2,q2=2", "lgm:q1=2,q2=2", "ltgm:q1=50,q2=2")
 
@@ -71,7 +72,7 @@ def compare(
         planned, workers=count, data_dir=options.path("data_dir", how.get("data_dir")), quiet=quiet
     )
     if as_json:
-        typer.echo(json.dumps([_facts(run) for run in planned]))
+        typer.echo(json.dumps([facts(run) for run in planned]))
     else:
         finish(out, [run.folder for run in planned])
 
@@ -103,26 +104,34 @@ def play(planned: "Sequence[Planned]", *, workers: int, data_dir: Path | None, q
 
 
 def finish(out: Path, folders: "Sequence[Path]") -> None:
-    """Print the table; write it and a page with everything into the folder."""
+    """Print the table, and say where the rest is."""
+    from lossyfl import report
+
+    typer.echo(report.markdown(write_report(out, folders)))
+    typer.echo(f"results in {out}, all of it in {out / 'report.html'}")
+
+
+def write_report(out: Path, folders: "Sequence[Path]") -> "list[Group]":
+    """Write a page with everything and the tables into the folder."""
     from lossyfl import report
     from lossyfl.files.atomic import write_atomically
 
     groups = report.group(report.find(folders))
-    typer.echo(report.markdown(groups))
     for name, text in (
         ("report.html", report.page(groups)),
         ("table.md", report.markdown(groups)),
         ("table.csv", report.csv(groups)),
     ):
         write_atomically(out / name, [text.encode()])
-    typer.echo(f"results in {out}, all of it in {out / 'report.html'}")
+    return groups
 
 
-def _facts(run: "Planned") -> dict[str, object]:
+def facts(run: "Planned") -> dict[str, object]:
+    """A run as JSON."""
     from lossyfl.simulation.records import read_rounds
     from lossyfl.simulation.results import Results, summarize
 
     summary = summarize(read_rounds(Results(run.folder).rounds))
     chosen = run.experiment
-    facts: dict[str, object] = {"scheme": chosen.scheme, "seed": chosen.seed}
-    return facts | {"folder": str(run.folder)} | asdict(summary)
+    named: dict[str, object] = {"scheme": chosen.scheme, "seed": chosen.seed}
+    return named | {"folder": str(run.folder)} | asdict(summary)

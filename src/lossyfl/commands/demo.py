@@ -1,81 +1,59 @@
-"""`lossyfl demo`: the first minute."""
+"""`lossyfl demo`: the first minutes."""
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lossyfl.commands import options
-from lossyfl.errors import InputError
+from lossyfl.commands.compare import SYSTEMS, facts, play, write_report
 
 if TYPE_CHECKING:
-    from lossyfl.simulation.run import Outcome
+    from collections.abc import Sequence
 
-SCHEMES = ("lossless", "lfl:q1=2,q2=2")
+    from lossyfl.report import Group
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where the results go.")] = Path("runs/demo"),
     rounds: Annotated[int, typer.Option(help="Rounds of each.", min=1)] = 100,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Train on the embedded digits with exact floats and with LFL, and compare."""
-    from lossyfl.commands.progress import progress
-    from lossyfl.simulation.experiment import Experiment
-    from lossyfl.simulation.run import Silent, run
+    """The paper's five systems on the embedded digits, and a report.
 
+    Runs that are complete are not run again; another --out begins anew.
+    """
     workers = options.start_workers(None)
-    outcomes: dict[str, Outcome] = {}
-    for scheme in SCHEMES:
-        folder = out / scheme.partition(":")[0]
-        watcher = Silent() if as_json else progress()
-        chosen = Experiment(task="digits", scheme=scheme, rounds=rounds)
-        _check_demo(folder, scheme)
-        outcomes[scheme] = run(chosen, folder, workers=workers, force=True, watcher=watcher)
-        if not outcomes[scheme].finished:
-            typer.echo("interrupted; `lossyfl demo` begins anew", err=True)
-            raise typer.Exit(130)
+    from lossyfl.experiments.compare import plan
+    from lossyfl.simulation.experiment import Experiment
+
+    planned = plan(Experiment(task="digits", rounds=rounds), SYSTEMS, 1, out)
+    play(planned, workers=workers, data_dir=None, quiet=as_json)
+    groups = write_report(out, [run.folder for run in planned])
     if as_json:
-        typer.echo(json.dumps({name: asdict(o.summary) for name, o in outcomes.items()}))
+        typer.echo(json.dumps([facts(run) for run in planned]))
     else:
-        _show(outcomes, out)
+        _show(groups)
+        typer.echo(f"open {out / 'report.html'} in a browser; next: lossyfl compare --help")
 
 
-def _check_demo(folder: Path, scheme: str) -> None:
-    """Raise if the folder holds a run that is no earlier demo."""
-    from lossyfl.simulation.results import Results
-
-    results = Results(folder)
-    if results.config.is_file():
-        found = results.read_config()
-        if (found.task, found.scheme) != ("digits", scheme):
-            allowed = "a new folder, or that of an earlier demo"
-            raise InputError("out", of="demo", allowed=allowed, got=str(folder))
-
-
-def _show(outcomes: "dict[str, Outcome]", out: Path) -> None:
+def _show(groups: "Sequence[Group]") -> None:
+    """The table of the README."""
     from rich.console import Console
     from rich.table import Table
 
-    from lossyfl.report.text import size
+    from lossyfl.report.rows import row
+    from lossyfl.report.text import percent, size
 
     table = Table(title="Digits over 20 devices, the bytes of all frames both ways")
     for name in ("scheme", "accuracy", "bytes down", "bytes up", "saving down", "saving up"):
         table.add_column(name, justify="left" if name == "scheme" else "right")
-    for name, outcome in outcomes.items():
-        s = outcome.summary
-        table.add_row(
-            name,
-            f"{100 * (s.accuracy or 0):.2f} %",
-            size(s.down),
-            size(s.up),
-            f"{s.saving_down:.1f}x",
-            f"{s.saving_up:.1f}x",
-        )
-    console = Console()
-    console.print(table)
-    console.print(f"results in {out}; next: lossyfl run --help, or lossyfl run --task mnist")
+    for group in groups:
+        r = row(group)
+        sizes = (size(r.nbytes.down or 0), size(r.nbytes.up or 0))
+        savings = (f"{r.saving.down or 1:.1f}x", f"{r.saving.up or 1:.1f}x")
+        table.add_row(r.label, percent(r.last), *sizes, *savings)
+    Console().print(table)

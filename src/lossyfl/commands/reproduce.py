@@ -17,7 +17,8 @@ def reproduce(
     scale: Annotated[
         str, typer.Option(help="paper: to the letter; small: hours on two cores.")
     ] = "small",
-    seeds: Annotated[int, typer.Option(help="Runs of each scheme.", min=1)] = 1,
+    seeds: Annotated[int, typer.Option(help="Runs of each scheme, from --seed on.", min=1)] = 1,
+    seed: options.Seed = None,
     schemes: Annotated[
         list[str], typer.Option(help="Only these of the figure's schemes, by their names.")
     ] = [],  # noqa: B006 - typer copies it
@@ -40,7 +41,7 @@ def reproduce(
     from lossyfl.experiments.compare import plan
 
     folder = out or Path(f"runs/{name}-{scale}")
-    base = chosen.experiment
+    base = replace(chosen.experiment, seed=seed or 0)
     planned = plan(replace(base, rounds=rounds or base.rounds), specs, seeds, folder)
     typer.echo(chosen.caption, err=True)
     play(planned, workers=count, data_dir=data_dir, quiet=quiet)
