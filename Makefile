@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint test-deep fuzz golden bench clean
+.PHONY: help install demo docs test lint test-deep fuzz golden bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -18,8 +18,11 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP)  ## Create .venv with lossyfl and everything needed to work on it
 
-demo: $(STAMP)  ## Train on the embedded digits with exact floats and with LFL, and compare
+demo: $(STAMP)  ## The paper's five systems on the embedded digits, and a report
 	$(BIN)/lossyfl demo
+
+docs: $(STAMP)  ## Build the site of the docs into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

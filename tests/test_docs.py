@@ -1,11 +1,23 @@
-"""Every Python block of every page runs."""
+"""Every block of every page runs: Python as it is, the start's commands with fewer rounds.
 
+Other commands take minutes or need data; they are parsed by the command line, which refuses names
+and values that it does not know.
+"""
+
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+import typer
+
+from lossyfl import cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -17,6 +29,60 @@ def test_blocks_run_in_order(page: Path, tmp_path: Path) -> None:
     code = "\n".join(BLOCK.findall(page.read_text()))
     if code:
         subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
+
+
+SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`(lossyfl [^`]*)`")
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """Every `lossyfl` command of a page, in blocks and in sentences."""
+    text = page.read_text()
+    blocks = [line for block in SHELL.findall(text) for line in block.splitlines()]
+    for line in blocks + [" ".join(found.split()) for found in INLINE.findall(text)]:
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["lossyfl"]:
+            yield words[1:]
+
+
+def parse(words: list[str]) -> None:
+    """Let the command line read a command without running it."""
+    command: click.Command = typer.main.get_command(cli.app)
+    while isinstance(command, click.Group) and words:
+        assert words[0] in command.commands, words
+        command, words = command.commands[words[0]], words[1:]
+    if words:  # without any it is named, not typed
+        command.make_context(command.name, words, resilient_parsing=False).close()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_are_known(page: Path) -> None:
+    for words in commands(page):
+        parse(words)
+
+
+def test_a_wrong_command_is_seen() -> None:
+    with pytest.raises(click.UsageError):
+        parse(["run", "--round", "3"])
+
+
+def test_the_start_runs_as_it_is_typed(tmp_path: Path) -> None:
+    text = (ROOT / "docs/index.md").read_text()
+    script = "".join(SHELL.findall(text)).replace("--rounds 20", "--rounds 2")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        ["bash", "-ec", script], cwd=tmp_path, check=True, env=os.environ | {"PATH": path}
+    )
+    assert "bytes" in (tmp_path / "runs/three/report.html").read_text()
+    assert (tmp_path / "runs/three/curves.svg").stat().st_size > 10_000
+
+
+def test_the_site_builds(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir"]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run([*build, str(tmp_path)], cwd=ROOT, check=True, env=environment)
+    assert "Refused" in (tmp_path / "api/index.html").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
