@@ -19,7 +19,7 @@ from lossyfl.digests import NOTHING, Held, digest
 from lossyfl.errors import FrameError, InputError, OutOfSync
 from lossyfl.links import LinkState, Message
 from lossyfl.schemes import Scheme
-from lossyfl.states import Delivery, DeviceState, check_number
+from lossyfl.states import UNKNOWN, Delivery, DeviceState, check_number
 from lossyfl.streams import stream
 from lossyfl.types import Vector, read_only
 from lossyfl.vectors import as_vector
@@ -89,6 +89,10 @@ class Device:
     def receive(self, delivery: Delivery) -> Vector:
         """Line 3: apply all frames; returns a copy of theta_hat.
 
+        Updates of rounds that the device has reached are passed over: a server that does not know
+        whether its last frames arrived sends them again. Where the device went astray since, the
+        digest in the next update, or in its own reply, tells.
+
         A frame that is damaged raises FrameError, one for another estimate OutOfSync; the frames
         before it have been applied, it and those after it have not.
         """
@@ -102,7 +106,8 @@ class Device:
         if header.address.kind == frames.Kind.MODEL:
             self._start(frame, header.address)
         elif header.address.kind == frames.Kind.UPDATE:
-            self._move(frame, header)
+            if header.address.round > self._state.round:  # else it was applied, or the digest tells
+                self._move(frame, header)
         else:
             raise FrameError(4, "a model or an update", header.address.kind.name.lower())
 
@@ -136,6 +141,10 @@ class Device:
     def _settle(self, accepted: int) -> None:
         """Find out what became of the last reply, from the last one that the server accepted."""
         state = self._state
+        if accepted == UNKNOWN:
+            # An update too few is what plain federated averaging would lose; one too many is worse.
+            state.replied, state.reply = -1, b""
+            return
         unknown = accepted > state.accepted and accepted != state.replied
         lost = 0 <= state.replied < state.round and accepted < state.replied
         if unknown:

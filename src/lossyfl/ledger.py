@@ -11,7 +11,7 @@ catch-ups one by one; `unicast` counts every frame for every device that was han
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Direction = Literal["down", "up"]
@@ -76,11 +76,26 @@ class Ledger:
         """Note one frame."""
         self.entries.append(entry)
 
-    def drain(self) -> "Ledger":
-        """All that was noted since the last time; this ledger is empty then."""
-        drained = Ledger(self.entries, self.eps.items())
-        self.entries, self.eps = [], {}
+    def drain(self, through: int | None = None) -> "Ledger":
+        """All that was noted, through a round if one is given; it is gone from this ledger then."""
+
+        def is_due(round: int) -> bool:
+            return through is None or round <= through
+
+        drained = Ledger(
+            (entry for entry in self.entries if is_due(entry.round)),
+            (noted for noted in self.eps.items() if is_due(noted[0])),
+        )
+        self.entries = [entry for entry in self.entries if not is_due(entry.round)]
+        self.eps = dict(noted for noted in self.eps.items() if not is_due(noted[0]))
         return drained
+
+    def rename(self, device: int, number: int) -> None:
+        """Note everything of one device under another number."""
+        self.entries = [
+            replace(entry, device=number) if entry.device == device else entry
+            for entry in self.entries
+        ]
 
     def total(
         self,

@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from lossyfl.codec import decode
 from lossyfl.digests import NOTHING, Held, digest
 from lossyfl.errors import FrameError, InputError, Refused
 from lossyfl.ledger import Direction, Entry, Kind, Ledger
@@ -148,6 +149,11 @@ class Server:
         return read_only(self._state.estimate)
 
     @property
+    def base(self) -> Vector:
+        """What replies are added to: the estimate, or theta where the scheme preserves it."""
+        return self.estimate if self.scheme.server_model == "estimate" else self.theta
+
+    @property
     def broadcast(self) -> bytes:
         """The newest broadcast frame, for all who hold the estimate before it; empty in round 0."""
         return self._state.broadcast
@@ -176,6 +182,15 @@ class Server:
         del self._state.samples[device]
         self._state.held.pop(device, None)
 
+    def rename(self, device: int, number: int) -> None:
+        """A member has another number than it was taken for; what was noted of it goes along."""
+        self._member(device)
+        check_number(number)
+        state = self._state
+        state.samples[number] = state.samples.pop(device)
+        state.held[number] = state.held.pop(device, NOTHING)
+        self.ledger.rename(device, number)
+
     @property
     def members(self) -> tuple[int, ...]:
         """All devices, sorted."""
@@ -199,18 +214,36 @@ class Server:
         if state.is_open:
             allowed = "closed before the next is opened"
             raise InputError(f"round {state.round}", of="Server", allowed=allowed, got="open")
-        chosen = sorted(state.samples if participants is None else set(participants))
+        chosen = set(state.samples if participants is None else participants)
         for device in chosen:
             self._member(device)
         if state.round >= 0:
             self._send_broadcast()
         state.round += 1
         state.is_open, self._full, self._known = True, None, {}
-        state.participants = {device: state.samples[device] for device in chosen}
-        self._order = tuple(chosen)
-        self._heaviest = sum(state.participants.values())
+        self._seat(chosen)
         state.answered, state.turn, state.weight = {}, 0, 0
         state.total = np.zeros_like(state.theta)
+
+    def seat(self, samples: Mapping[int, int]) -> None:
+        """Say who takes part in the open round, and with how many samples, before the first reply.
+
+        For those who learn it from the replies; others say it to `open_round`.
+        """
+        state = self._state
+        if not state.is_open or state.answered:
+            allowed = "open and without a reply"
+            got = "answered" if state.is_open else "closed"
+            raise InputError(f"round {state.round}", of="Server", allowed=allowed, got=got)
+        for device, count in samples.items():
+            self.join(device, count)
+        self._seat(samples)
+
+    def _seat(self, devices: Iterable[int]) -> None:
+        state = self._state
+        self._order = tuple(sorted(devices))
+        state.participants = {device: state.samples[device] for device in self._order}
+        self._heaviest = sum(state.participants.values())
 
     def _send_broadcast(self) -> None:
         """Encode the broadcast of the next round and move the estimate by it."""
@@ -291,6 +324,24 @@ class Server:
 
     def accept(self, device: int, reply: bytes) -> None:
         """Lines 4 and 5: take a reply, or raise Refused with the reason and change nothing."""
+        addend = self._take(device, reply)
+        state = self._state
+        if self._order[state.turn] == device:
+            self._add(device, addend)
+            self._add_waiting()
+        else:
+            state.waiting[device] = bytes(reply)
+
+    def read(self, device: int, reply: bytes) -> Vector:
+        """Take a reply as `accept` does, but give it away: something else makes the next model of it.
+
+        That model comes back by `replace_theta` once the round is closed.
+        """
+        self._take(device, reply)
+        return decode(reply, max_entries=len(self.theta), threads=self._threads)
+
+    def _take(self, device: int, reply: bytes) -> Addend:
+        """Check a reply and note it, or raise Refused with the reason and change nothing."""
         state = self._state
         if device not in state.samples:
             raise Refused(device, "unknown", "the device is not a member")
@@ -303,11 +354,7 @@ class Server:
         addend = self._read_reply(device, reply)
         self._note("up", device, "reply", reply, addend.facts)
         state.accepted[device], state.answered[device] = state.round, True
-        if self._order[state.turn] == device:
-            self._add(device, addend)
-            self._add_waiting()
-        else:
-            state.waiting[device] = bytes(reply)
+        return addend
 
     def _read_reply(self, device: int, reply: bytes) -> Addend:
         """The reply, decoded as far as to be found whole and for this round."""
@@ -354,13 +401,23 @@ class Server:
             )
         for device in sorted(state.waiting):
             self._add(device, self._open(state.waiting.pop(device)))
-        base = state.estimate if self.scheme.server_model == "estimate" else state.theta
-        state.theta = base
+        base = state.theta = self.base
         if state.weight:  # without a reply there is nothing to step by, not even with momentum
             update = state.total / np.float32(state.weight)
             step, state.moments = self.scheme.optimizer.step(update, state.moments)
             state.theta = base + step
         state.is_open, state.participants, self._order = False, {}, ()
+
+    def replace_theta(self, theta: object) -> None:
+        """Go on from another model, between rounds: for those who aggregate by themselves."""
+        state, fresh = self._state, as_vector(theta).copy()
+        if state.is_open:
+            raise InputError("theta", of="Server", allowed="replaced between rounds", got="in one")
+        if len(fresh) != len(state.theta) or not np.isfinite(fresh).all():
+            allowed = f"{len(state.theta)} finite entries"
+            got = f"{len(fresh)}, of them {int(np.isfinite(fresh).sum())} finite"
+            raise InputError("theta", of="Server", allowed=allowed, got=got)
+        state.theta = fresh
 
     # Helpers
 

@@ -10,13 +10,17 @@ from lossyfl.links.base import nothing
 from lossyfl.optimizers import Moments
 from lossyfl.types import Vector
 
+UNKNOWN = -2
+"""Instead of the round of the last accepted reply."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """What the server hands to one device: frames to apply in order.
 
     accepted: the last round of which the server has the device's reply, -1 for none; the device
-              keeps an update that never arrived (see `device`)
+              keeps an update that never arrived (see `device`); UNKNOWN if the server cannot tell,
+              because it does not know yet which device it talks to
     """
 
     frames: tuple[bytes, ...]

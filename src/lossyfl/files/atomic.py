@@ -8,8 +8,13 @@ from pathlib import Path
 from lossyfl.errors import InputError
 
 
-def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """Write beside `path`, then rename; on any error `path` is as it was."""
+def write_atomically(
+    path: Path, pieces: Iterable[bytes | memoryview], *, durable: bool = True
+) -> None:
+    """Write beside `path`, then rename; on any error `path` is as it was.
+
+    Not `durable` is whole after a crash of the process, but maybe not after one of the machine.
+    """
     if not path.parent.is_dir():
         raise InputError("folder", of=path.name, allowed="one that exists", got=str(path.parent))
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -18,7 +23,8 @@ def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
             for piece in pieces:
                 file.write(piece)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)  # as any other file, not as a temporary one

@@ -6,6 +6,7 @@ the data (https://github.com/huggingface/safetensors#format). tests/files compar
 """
 
 import json
+import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +43,15 @@ class File:
     metadata: dict[str, str]
 
 
-def read(path: Path) -> File:
-    """The tensors of a safetensors file."""
-    return parse(path.read_bytes(), of=path.name)
+def read(path: Path, *, mapped: bool = False) -> File:
+    """The tensors of a safetensors file; `mapped` they stay on the disk until they are used."""
+    if not mapped or not path.stat().st_size:
+        return parse(path.read_bytes(), of=path.name)
+    with path.open("rb") as file:
+        return parse(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), of=path.name)
 
 
-def parse(data: bytes, *, of: str) -> File:
+def parse(data: bytes | mmap.mmap, *, of: str) -> File:
     """The tensors in the bytes of a safetensors file."""
     try:
         (length,) = _LENGTH.unpack_from(data)
@@ -71,8 +75,8 @@ def _tensor(name: str, info: dict[str, object], body: memoryview) -> Tensor:
     return Tensor(name=name, dtype=str(info["dtype"]), shape=shape, data=body[start:stop])
 
 
-def write(path: Path, file: File) -> None:
-    """Write a safetensors file, all or nothing."""
+def write(path: Path, file: File, *, durable: bool = True) -> None:
+    """Write a safetensors file, all or nothing; `durable` as in `write_atomically`."""
     header: dict[str, object] = {"__metadata__": file.metadata} if file.metadata else {}
     at = 0
     for tensor in file.tensors:
@@ -85,4 +89,5 @@ def write(path: Path, file: File) -> None:
         at += size
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # data begins at a multiple of eight
-    write_atomically(path, [_LENGTH.pack(len(text)), text, *(t.data for t in file.tensors)])
+    pieces = [_LENGTH.pack(len(text)), text, *(tensor.data for tensor in file.tensors)]
+    write_atomically(path, pieces, durable=durable)

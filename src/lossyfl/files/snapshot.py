@@ -25,21 +25,28 @@ FORMAT = "lossyfl-snapshot-1"
 T = TypeVar("T")
 
 
-def save(path: Path, state: object) -> None:
-    """Write a state, all or nothing."""
+def save(path: Path, state: object, *, durable: bool = True) -> None:
+    """Write a state, all or nothing; not `durable` survives a crash of the process, not of the machine.
+
+    After a crash of the machine `load` may find a damaged file then, and says so.
+    """
     tensors: list[Tensor] = []
     facts = _dump(state, "", tensors)
+    tensors.sort(key=lambda tensor: tensor.dtype != "F32")  # floats first, so that they are aligned
     text = json.dumps(facts)
     check = _digest(text, tensors)
     metadata = {"format": FORMAT, "kind": type(state).__name__, "facts": text, "digest": check}
-    safetensors.write(path, File(tensors=tuple(tensors), metadata=metadata))
+    safetensors.write(path, File(tensors=tuple(tensors), metadata=metadata), durable=durable)
 
 
-def load(path: Path, kind: type[T]) -> T:
-    """The state of a file; raises if it is of another kind or version."""
+def load(path: Path, kind: type[T], *, mapped: bool = False) -> T:
+    """The state of a file; raises if it is of another kind or version.
+
+    mapped: large arrays stay on the disk until they are used, and cannot be written to
+    """
     if not path.is_file():
         raise InputError("file", of="a snapshot", allowed="one that exists", got=str(path))
-    file = safetensors.read(path)
+    file = safetensors.read(path, mapped=mapped)
     found = (file.metadata.get("format"), file.metadata.get("kind"))
     if found != (FORMAT, kind.__name__):
         allowed = f"{FORMAT} of {kind.__name__}"
@@ -48,7 +55,7 @@ def load(path: Path, kind: type[T]) -> T:
     if file.metadata.get("digest") != _digest(text, file.tensors):
         allowed = f"a whole {kind.__name__}"
         raise InputError("content", of=path.name, allowed=allowed, got="damaged")
-    tensors = {tensor.name: tensor for tensor in file.tensors}
+    tensors = {tensor.name: tensor if mapped else _own(tensor) for tensor in file.tensors}
     try:
         return cast("T", _parse(kind, json.loads(text), "", tensors))
     except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -58,12 +65,17 @@ def load(path: Path, kind: type[T]) -> T:
         ) from error
 
 
+def _own(tensor: Tensor) -> Tensor:
+    """The tensor in memory of its own, to be written to."""
+    return dataclasses.replace(tensor, data=memoryview(bytearray(tensor.data)))
+
+
 def _digest(facts: str, tensors: Sequence[Tensor]) -> str:
     """XXH3-64 of everything in a snapshot, whatever the order of its tensors."""
     digest = xxhash.xxh3_64(facts.encode())
     for tensor in sorted(tensors, key=lambda tensor: tensor.name):
         digest.update(tensor.name.encode())
-        digest.update(bytes(tensor.data))
+        digest.update(tensor.data)
     return digest.hexdigest()
 
 
@@ -76,7 +88,7 @@ def _dump(value: object, path: str, tensors: list[Tensor]) -> object:
         }
     if isinstance(value, np.ndarray):
         array = cast("NDArray[np.float32]", value)
-        data = array.astype("<f4", copy=False).tobytes()
+        data = np.ascontiguousarray(array, dtype="<f4").reshape(-1).view(np.uint8).data
         tensors.append(Tensor(name=path[:-1], dtype="F32", shape=array.shape, data=data))
         return None
     if isinstance(value, bytes):
@@ -100,7 +112,11 @@ def _parse(kind: Any, facts: Any, path: str, tensors: dict[str, Tensor]) -> obje
         return cast("Any", kind)(**fields)
     if origin is np.ndarray:
         tensor = tensors[path[:-1]]
-        return np.frombuffer(tensor.data, dtype="<f4").astype(np.float32).reshape(tensor.shape)
+        return (
+            np.frombuffer(tensor.data, dtype="<f4")
+            .astype(np.float32, copy=False)
+            .reshape(tensor.shape)
+        )
     if kind is bytes:
         return bytes(tensors[path[:-1]].data)
     if origin is dict:

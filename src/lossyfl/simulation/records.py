@@ -19,6 +19,7 @@ class Traffic:
     paper:    what the paper would count, in bytes
     entropy:  of the frames' symbols, in bytes
     entries:  of all frames
+    carrier:  bytes of the messages that carried the frames, as their carrier counts them; 0 for none
     """
 
     nbytes: int = 0
@@ -31,6 +32,7 @@ class Traffic:
     paper: float = 0.0
     entropy: float = 0.0
     entries: int = 0
+    carrier: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

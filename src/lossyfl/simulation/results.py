@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from lossyfl import machine
 from lossyfl.errors import InputError, Stopped
@@ -31,8 +31,10 @@ from lossyfl.ledger import Ledger
 from lossyfl.simulation import ledger_file
 from lossyfl.simulation.experiment import Experiment, experiment, read_toml
 from lossyfl.simulation.records import Round, read_rounds
-from lossyfl.tasks.flat import Place
 from lossyfl.types import Vector
+
+if TYPE_CHECKING:
+    from lossyfl.tasks.flat import Place  # torch is not needed to read and write results
 
 State = Literal["running", "interrupted", "stopped", "done"]
 
@@ -200,7 +202,7 @@ class Results:
             os.truncate(path, size)
         return read_rounds(self.rounds)
 
-    def write_model(self, theta: Vector, places: tuple[Place, ...]) -> None:
+    def write_model(self, theta: Vector, places: "tuple[Place, ...]") -> None:
         """The model's tensors, by the names that torch gives them."""
         tensors = tuple(
             Tensor(

@@ -1,0 +1,152 @@
+"""A strategy's results directory: the same files as a run of the simulator, for `lossyfl report`.
+
+Flower looks at the test set after a round's training, and the next round's broadcast goes out with that
+look; so a round is written down when the next one begins.
+"""
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from flwr.app import Message, MetricRecord
+
+from lossyfl.errors import InputError
+from lossyfl.server import Server
+from lossyfl.simulation.experiment import Experiment
+from lossyfl.simulation.records import Round, Seconds, read_rounds, traffic
+from lossyfl.simulation.results import Results
+
+
+@dataclass(slots=True, kw_only=True)
+class Notes:
+    """Of the round that goes on.
+
+    down, up: bytes of messages, as Flower counts them
+    """
+
+    began: float = field(default_factory=time.perf_counter)
+    down: int = 0
+    up: int = 0
+    refused: int = 0
+    train_loss: float | None = None
+    accuracy: float | None = None
+    test_loss: float | None = None
+    trained: float = 0.0
+    aggregate: float = 0.0
+
+
+class Journal:
+    """What is noted while rounds go on; without a folder it is kept in memory only."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.rounds: list[Round] = []
+        self._results = None if folder is None else Results(folder)
+        self._distances: dict[int, float] = {}
+        self.notes: Notes | None = None
+
+    def begin(self, scheme: str, rounds: int, seed: int, *, go_on: bool) -> None:
+        """Make the folder ready, or go on in it."""
+        if self._results is None:
+            return
+        folder = self._results.folder
+        if go_on and self._results.config.is_file():
+            self.rounds = read_rounds(self._results.rounds)
+            return
+        if folder.exists() and any(folder.iterdir()):
+            allowed = "a new folder, or an empty one"
+            raise InputError("results", of="LossyStrategy", allowed=allowed, got=str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        self._results.create(
+            Experiment(
+                task="flower", scheme=scheme, rounds=rounds, seed=seed, listen="participants"
+            )
+        )
+        self._results.write_about("running", [])
+
+    def open(self) -> None:
+        """A round begins."""
+        self.notes = Notes()
+
+    def broadcast(self, server: Server) -> None:
+        """Note what the broadcast of a round could not say."""
+        self._distances[server.round] = float(np.linalg.norm(server.theta - server.estimate))
+
+    def carried(self, message: Message, *, down: bool) -> None:
+        """Note the size of a message, as Flower counts it."""
+        if self.notes is None:
+            return
+        size = sum(record.count_bytes() for record in message.content.values())
+        self.notes.down += size if down else 0
+        self.notes.up += 0 if down else size
+
+    def refused(self) -> None:
+        """Note a reply that was refused."""
+        if self.notes is not None:
+            self.notes.refused += 1
+
+    def trained(self, metrics: MetricRecord | None, seconds: float) -> None:
+        """Note what came of a round's training, and how long it took to aggregate."""
+        if self.notes is not None:
+            self.notes.train_loss = _metric(metrics, "loss")
+            self.notes.trained = time.perf_counter() - self.notes.began
+            self.notes.aggregate = seconds
+
+    def looked(self, metrics: MetricRecord | None) -> None:
+        """Note what somebody saw of the model that the round made; the first one counts."""
+        if self.notes is not None and self.notes.accuracy is None:
+            self.notes.accuracy = _metric(metrics, "acc")
+            self.notes.test_loss = _metric(metrics, "loss")
+
+    def flush(self, server: Server | None) -> None:
+        """Write down the round that is over, if there is one."""
+        if self.notes is None or server is None:
+            return
+        # The broadcast of the next round may be out already.
+        last = server.round - (1 if server.is_open else 0)
+        ledger = server.ledger.drain(through=last)
+        down, up = traffic(ledger)
+        total = time.perf_counter() - self.notes.began
+        record = Round(
+            round=last,
+            accuracy=self.notes.accuracy,
+            test_loss=self.notes.test_loss,
+            train_loss=self.notes.train_loss,
+            eps=ledger.eps.get(last),
+            distance=self._distances.pop(last, 0.0),
+            replies=ledger.total("up").frames,
+            late=self.notes.refused,
+            late_bytes=0,
+            away=0,
+            down=replace(down, carrier=self.notes.down),
+            up=replace(up, carrier=self.notes.up),
+            seconds=Seconds(
+                broadcast=0.0,
+                devices=self.notes.trained - self.notes.aggregate,
+                aggregate=self.notes.aggregate,
+                evaluate=total - self.notes.trained,
+                save=0.0,
+                total=total,
+                training=0.0,
+                coding=0.0,
+            ),
+        )
+        self.notes = None
+        self.rounds.append(record)
+        if self._results is not None:
+            self._results.append(record, ledger)
+            self._results.write_about("running", self.rounds)
+
+    def end(self, server: Server | None) -> None:
+        """Write down the last round, and that it was the last."""
+        self.flush(server)
+        if self._results is not None:
+            self._results.write_about("done", self.rounds)
+
+
+def _metric(metrics: MetricRecord | None, word: str) -> float | None:
+    """The first metric whose name has this word."""
+    for name, value in () if metrics is None else metrics.items():
+        if word in name.lower() and isinstance(value, int | float):
+            return float(value)
+    return None

@@ -1,0 +1,226 @@
+"""The device's side: a Flower mod around the app's train and evaluate functions.
+
+    app = ClientApp(mods=[lossy_mod])
+
+It goes first, before every other mod. A message from `LossyStrategy` becomes the model that the app
+expects; the model that the app returns becomes a reply frame. The device's state is saved before the reply
+leaves. Messages without a model pass untouched.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from logging import WARNING
+from pathlib import Path
+
+from flwr.app import Array, ArrayRecord, Context, Error, Message, RecordDict
+from flwr.supercore import log
+
+from lossyfl.device import Device
+from lossyfl.errors import InputError, LossyflError
+from lossyfl.flower.envelope import Down, Foreign, Up, pack_up, unpack_down
+from lossyfl.flower.layout import (
+    Exact,
+    Layout,
+    check,
+    exact,
+    filled,
+    flatten,
+    read_layout,
+    unflatten,
+)
+from lossyfl.flower.nodes import made_of
+from lossyfl.flower.store import Remembered, Store, default_root
+from lossyfl.schemes import scheme
+from lossyfl.states import Delivery
+
+REFUSED = 6
+"""Flower's code for a mod that refuses a message."""
+
+App = Callable[[Message, Context], Message]
+
+
+class LossyMod:
+    """The mod, with settings.
+
+    state_dir: where devices keep what they remember, unless the node's config says `lossyfl-dir`
+    threads:   for coding
+    """
+
+    def __init__(self, *, state_dir: Path | str | None = None, threads: int = 1) -> None:
+        self._state_dir = None if state_dir is None else Path(state_dir)
+        self._threads = threads
+
+    def __call__(self, message: Message, context: Context, call_next: App) -> Message:
+        """Give the app the model, and the server the update."""
+        try:
+            down = unpack_down(message.content) if message.has_content() else None
+            if down is None:
+                return self._plain(message, context, call_next)
+            number = device_number(context)
+            store = Store(self._root(context), down.training, number)
+            with store.locked():
+                return _Visit(down, number, store, self._threads).serve(message, context, call_next)
+        except LossyflError as error:
+            log(WARNING, "lossyfl: %s", error)
+            return Message(Error(code=REFUSED, reason=f"lossyfl: {error}"), reply_to=message)
+
+    def _plain(self, message: Message, context: Context, call_next: App) -> Message:
+        """A message that is not ours: without a model it is the app's own business."""
+        if message.has_content() and message.content.array_records:
+            raise Foreign(
+                "the server sends the model as it is: wrap its strategy, "
+                "LossyStrategy(...), or take lossy_mod out of this app"
+            )
+        return call_next(message, context)
+
+    def _root(self, context: Context) -> Path:
+        own = context.node_config.get("lossyfl-dir")
+        return Path(str(own)) if own is not None else self._state_dir or default_root()
+
+
+lossy_mod = LossyMod()
+"""The mod as it suits most."""
+
+
+def device_number(context: Context) -> int:
+    """The number of this node's device: its partition-id, else one made of its node id."""
+    number = context.node_config.get("partition-id")
+    if number is None:
+        return made_of(context.node_id)
+    if type(number) is not int or not 0 <= number < 1 << 62:
+        raise InputError("partition-id", of="a node", allowed="an int in [0, 2^62)", got=number)
+    return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    """The estimate as the app sees it."""
+
+    layout: Layout
+    exact: Exact
+    record: ArrayRecord
+
+
+class _Visit:
+    """One message: what the device was, what it becomes."""
+
+    def __init__(self, down: Down, number: int, store: Store, threads: int) -> None:
+        self._down, self._store, self._threads = down, store, threads
+        self._number = number
+        self._remembered = store.load(down.scheme)
+        self._device = self._revived()
+
+    def serve(self, message: Message, context: Context, call_next: App) -> Message:
+        """Move the estimate, let the app work, and answer."""
+        try:
+            model = self._receive()
+        except LossyflError as error:
+            return self._out_of_step(message, str(error))
+        if self._device.held != self._down.held:
+            return self._out_of_step(message, f"the frames did not lead to {self._down.held}")
+        message.content[self._down.key] = model.record
+        try:
+            reply = call_next(message, context)
+        except BaseException:
+            self._save()  # the estimate has moved, whatever became of the training
+            raise
+        if reply.has_error():
+            self._save()
+            return reply
+        up = self._answer(reply.content, model)
+        self._save()
+        reply.content.update(pack_up(up))
+        return reply
+
+    def _revived(self) -> Device:
+        """The device as it was left; a new one if that cannot be used."""
+        found = self._remembered
+        if found.layout:
+            device = self._fresh(read_layout(found.layout))
+            try:
+                device.restore(found.device)
+            except InputError:
+                self._remembered = Remembered(scheme=self._down.scheme)
+            else:
+                return device
+        return self._fresh(None)
+
+    def _fresh(self, layout: Layout | None) -> Device:
+        down = self._down
+        tensors = None if layout is None else layout.tensors
+        return Device(
+            self._number,
+            scheme(down.scheme),
+            seed=down.seed,
+            tensors=tensors,
+            threads=self._threads,
+        )
+
+    def _receive(self) -> _Model:
+        """Apply the frames; the model that the app gets."""
+        down = self._down
+        if down.layout and down.layout != self._remembered.layout:
+            self._device = self._fresh(read_layout(down.layout))
+            if self._remembered.layout:  # another model: nothing of the old one can be used
+                self._remembered = Remembered(scheme=down.scheme)
+        estimate = self._device.receive(Delivery(frames=down.frames, accepted=down.accepted))
+        others = down.exact if down.frames else _exact_of(self._remembered)
+        text = down.layout or self._remembered.layout
+        layout = read_layout(text)
+        self._remembered = _remember(self._remembered, text, others)
+        return _Model(layout=layout, exact=others, record=unflatten(estimate, others, layout))
+
+    def _answer(self, content: RecordDict, model: _Model) -> Up:
+        """What goes to the server; the trained model is taken out of the app's reply."""
+        device = self._device
+        if not content.array_records:
+            return Up(number=self._number, held=device.held)
+        key, trained = _only(content, "the app's reply")
+        whole = filled(trained, model.record, of="the app's reply")
+        check(whole, model.layout, of="the app's reply")
+        if device.unsettled:  # asked again in a round that was answered: that answer never arrived
+            device.settle(arrived=False)
+        frame = device.reply(flatten(whole, model.layout, of="the app's reply"))
+        del content[key]
+        others = exact(whole, model.layout)
+        return Up(number=self._number, held=device.held, key=key, reply=frame, exact=others)
+
+    def _out_of_step(self, message: Message, problem: str) -> Message:
+        """Say what the device holds, so that the server can send what it needs."""
+        log(WARNING, "lossyfl: device %d is out of step: %s", self._number, problem)
+        self._save()
+        up = Up(number=self._number, held=self._device.held, problem=problem)
+        return Message(RecordDict({**pack_up(up)}), reply_to=message)
+
+    def _save(self) -> None:
+        self._store.save(replace(self._remembered, device=self._device.state()))
+
+
+def _only(content: RecordDict, of: str) -> tuple[str, ArrayRecord]:
+    """The one ArrayRecord of a message."""
+    if len(content.array_records) != 1:
+        got = len(content.array_records)
+        raise InputError("ArrayRecords", of=of, allowed="one, the model", got=got)
+    return next(iter(content.array_records.items()))
+
+
+def _remember(before: Remembered, layout: str, others: Exact) -> Remembered:
+    arrays = list(others.items())
+    return replace(
+        before,
+        layout=layout,
+        names=tuple(name for name, _ in arrays),
+        dtypes=tuple(array.dtype for _, array in arrays),
+        stypes=tuple(array.stype for _, array in arrays),
+        shapes=tuple(" ".join(map(str, array.shape)) for _, array in arrays),
+        arrays=tuple(array.data for _, array in arrays),
+    )
+
+
+def _exact_of(remembered: Remembered) -> Exact:
+    columns = (remembered.dtypes, remembered.shapes, remembered.stypes, remembered.arrays)
+    rows = zip(remembered.names, *columns, strict=True)
+    return {
+        name: Array(dtype=dtype, shape=tuple(map(int, shape.split())), stype=stype, data=data)
+        for name, dtype, shape, stype, data in rows
+    }

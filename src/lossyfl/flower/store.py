@@ -1,0 +1,107 @@
+"""What a device remembers, on its own disk.
+
+Flower keeps a node's context in memory and loses it on a restart; in a deployment it silently drops a
+large one. So a device keeps one file: replaced as a whole before its reply leaves, mapped into memory
+when it is read, locked while a message is worked on. A file that is damaged, or of another scheme or
+model, is as good as none: the device begins anew and the server sends it the model.
+
+Where: `lossyfl-dir` of the node's config, else $LOSSYFL_STATE, else the user's state directory; below
+that a folder for each training and device. Folders of trainings that nobody touched for 30 days are
+removed when another training begins.
+"""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lossyfl.errors import InputError, LossyflError
+from lossyfl.files import snapshot
+from lossyfl.states import DeviceState
+
+KEEP = 30 * 24 * 3600
+"""Seconds after which the folder of a training is removed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A device's state, the layout of its model, and what of the model is not a float.
+
+    scheme: that the state belongs to
+    exact:  (name, dtype, serialization, shape, bytes) of every array that is not a float, flat
+    """
+
+    scheme: str = ""
+    layout: str = ""
+    names: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    stypes: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
+    arrays: tuple[bytes, ...] = ()
+    device: DeviceState = field(default_factory=DeviceState)
+
+
+class InUse(LossyflError):
+    """Another process works in the same folder."""
+
+
+class Store:
+    """The file of one device in one training."""
+
+    def __init__(self, root: Path, training: str, number: int) -> None:
+        self.folder = root / training / str(number)
+        self.path = self.folder / "device.safetensors"
+        self._root = root
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """Keep every other process out of the folder while a message is worked on."""
+        fresh = not self.folder.parent.is_dir()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / ".lock").open("w")
+        except OSError as error:
+            allowed = "a folder that can be written (lossyfl-dir of the node's config)"
+            raise InputError("state", of="a node", allowed=allowed, got=str(error)) from error
+        if fresh:
+            self._sweep()
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InUse(
+                    f"another node works in {self.folder}: give each its own partition-id, or its own "
+                    "lossyfl-dir in the node's config"
+                ) from None
+            os.utime(self.folder.parent)
+            yield
+
+    def load(self, scheme: str) -> Remembered:
+        """What is remembered; as of a new device if nothing is, or nothing that can be used."""
+        try:
+            found = snapshot.load(self.path, Remembered, mapped=True)
+        except InputError:
+            return Remembered(scheme=scheme)
+        return found if found.scheme == scheme else Remembered(scheme=scheme)
+
+    def save(self, remembered: Remembered) -> None:
+        """Replace what is remembered, all or nothing."""
+        snapshot.save(self.path, remembered, durable=False)
+
+    def _sweep(self) -> None:
+        """Remove the folders of trainings that are long over."""
+        for folder in self._root.iterdir():
+            if folder.is_dir() and folder.stat().st_mtime < time.time() - KEEP:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def default_root() -> Path:
+    """Where devices keep what they remember, if nobody says so."""
+    if own := os.environ.get("LOSSYFL_STATE"):
+        return Path(own)
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
+    return Path(base) / "lossyfl"
