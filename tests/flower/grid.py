@@ -75,7 +75,10 @@ class LocalGrid(Grid):
         return [self._replies.pop(name) for name in message_ids if name in self._replies]
 
     def send_and_receive(
-        self, messages: Iterable[Message], *, timeout: float | None = None
+        self,
+        messages: Iterable[Message],
+        *,
+        timeout: float | None = None,  # noqa: ARG002
     ) -> Iterable[Message]:
         replies = list(self.pull_messages(self.push_messages(messages)))
         self._random.shuffle(replies)  # as they come in

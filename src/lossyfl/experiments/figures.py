@@ -2,7 +2,7 @@
 
 The paper names Adam but no step sizes, and not what Adam means with local steps. Four readings are
 options (`tasks.optimizers`, `server_optimizer` of a scheme); `docs/reproduction.md` shows all four on
-the lossless scheme and how the one used here was chosen. All schemes use the same.
+the lossless scheme and how the ones used here were chosen. All schemes of a figure use the same.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Scale = Literal["paper", "small"]
 class Figure:
     """A figure: one experiment, several schemes.
 
-    server:  the server's optimizer, an option of every scheme
+    server:  the server's optimizer, an option of every scheme; empty for none
     reduced: what is smaller than in the paper, for the caption; empty for nothing
     """
 
@@ -34,6 +34,8 @@ class Figure:
     @property
     def specs(self) -> tuple[str, ...]:
         """The schemes with the server's optimizer."""
+        if not self.server:
+            return self.schemes
         return tuple(f"{spec}{',' if ':' in spec else ':'}{self.server}" for spec in self.schemes)
 
     def named(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -50,7 +52,7 @@ class Figure:
         e = self.experiment
         return (
             f"{self.title}: M = {e.devices}, tau = {e.tau}, batch {e.batch}, partition {e.partition}, "
-            f"local {e.optimizer} {e.lr}, {self.server}. {self.reduced}"
+            f"local {e.optimizer} {e.lr}{self.server and ', '}{self.server}. {self.reduced}"
         ).strip()
 
 
@@ -82,12 +84,12 @@ CIFAR10 = Figure(
         devices=40,
         tau=5,
         batch=250,
-        optimizer="sgd",
-        lr="0.05",
+        optimizer="adam:moments=kept",
+        lr="0.001",
         partition="iid",
     ),
     schemes=("lossless", "lb:q2=3", "lfl:q1=5,q2=3", "lgm:q1=5,q2=3", "ltgm:q1=1000,q2=3"),
-    server=SERVER_ADAM,
+    server="",
 )
 FIGURES = (
     MNIST,
@@ -101,8 +103,8 @@ FIGURES = (
     replace(
         CIFAR10,
         scale="small",
-        experiment=replace(CIFAR10.experiment, batch=25, rounds=100, evaluate_every=5),
-        reduced="Reduced: batch 25 instead of 250, 100 rounds.",
+        experiment=replace(CIFAR10.experiment, batch=20, rounds=100, evaluate_every=5),
+        reduced="Reduced: batch 20 instead of 250, 100 rounds.",
     ),
 )
 

@@ -41,6 +41,7 @@ from lossyfl.flower.saved import Saved, read_inner, restore_inner
 from lossyfl.optimizers import Plain
 from lossyfl.schemes import Scheme, scheme
 from lossyfl.server import MAX_SAMPLES, Server
+from lossyfl.simulation.records import Round
 from lossyfl.states import UNKNOWN, Delivery
 from lossyfl.types import Vector
 
@@ -100,6 +101,11 @@ class LossyStrategy(Strategy):
         if self._server is None:
             raise InputError("server", of="LossyStrategy", allowed="asked for later", got="none")
         return self._server
+
+    @property
+    def rounds(self) -> list[Round]:
+        """What was noted of every round that is over, as in rounds.jsonl."""
+        return self._journal.rounds
 
     def summary(self) -> None:
         """Log the settings."""
@@ -274,9 +280,10 @@ class LossyStrategy(Strategy):
         self._online = frozenset(grid.get_node_ids())
         if self._server is None:
             self._begin(arrays)
-        elif arrays is not self._given and not self.server.is_open:
+        elif arrays is not self._given:
             # Somebody has changed the model since: that is the one to broadcast.
-            self.server.replace_theta(layouts.flatten(arrays, self._layout, of="the model"))
+            vector = layouts.flatten(arrays, self._layout, of="the model")
+            self.server.replace_theta(vector)  # raises if the old one is out already
             self._exact = layouts.exact(arrays, self._layout)
         self._given = arrays
         if not self.server.is_open:
@@ -419,7 +426,7 @@ _STAND_IN = ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
 
 def _checked(inner: Strategy, spec: str) -> Scheme:
     """The scheme, if it suits the inner strategy."""
-    found: object = inner
+    found = cast("object", inner)
     if not isinstance(found, Strategy) or isinstance(found, LossyStrategy):
         allowed = "a strategy of flwr.serverapp.strategy, not wrapped yet"
         raise InputError("inner", of="LossyStrategy", allowed=allowed, got=type(inner).__name__)

@@ -1,0 +1,320 @@
+"""Strategy and mod together, in one process: Flower's strategies, apps and messages, no network."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.clientapp import ClientApp
+from flwr.serverapp import strategy as strategies
+from flwr.serverapp.strategy import FedAvg, FedProx, Result, Strategy
+from tests.flower.app import NODES, accuracy, look, make_app, start
+from tests.flower.grid import LocalGrid
+
+from lossyfl import report
+from lossyfl.errors import InputError
+from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
+from lossyfl.simulation.records import Round, read_rounds
+
+INNER = {
+    "FedAvg": {},
+    "FedProx": {"proximal_mu": 0.1},
+    "FedAvgM": {"server_momentum": 0.5},
+    "FedAdam": {"eta": 0.03},
+    "FedYogi": {"eta": 0.03},
+    "FedAdagrad": {"eta": 0.1},
+    "FedMedian": {},
+    "FedTrimmedAvg": {},
+    "Krum": {"num_malicious_nodes": 1},
+    "MultiKrum": {"num_malicious_nodes": 1, "num_nodes_to_select": 6},
+    "Bulyan": {"num_malicious_nodes": 1},
+    "QFedAvg": {"client_learning_rate": 0.5, "q": 0.1, "train_loss_key": "train-loss"},
+}
+
+
+def inner(name: str = "FedAvg", **more: float) -> Strategy:
+    settings = {"fraction_evaluate": 0.0, "min_available_nodes": NODES}
+    return getattr(strategies, name)(**settings | INNER[name] | more)
+
+
+def play(strategy: Strategy, grid: LocalGrid, rounds: int = 20) -> Result:
+    return strategy.start(grid, start(), num_rounds=rounds, evaluate_fn=look)
+
+
+def rounds_of(strategy: LossyStrategy) -> list[Round]:
+    return strategy.rounds
+
+
+def final(result: Result) -> float:
+    return accuracy(result.arrays)
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_every_strategy_learns_as_it_does_plain(name: str, tmp_path: Path) -> None:
+    rounds = 5 if name in ("Bulyan", "QFedAvg") else 20  # these two take seconds a round, plain too
+    plain = final(play(inner(name), LocalGrid(make_app(), NODES, tmp_path), rounds))
+    lossy = LossyStrategy(inner(name), "lfl:q1=8,q2=8")
+    learned = final(play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path), rounds))
+    assert plain > 0.6
+    assert learned > plain - 0.05
+    assert rounds_of(lossy)[-1].down.nbytes < 4 * 650 / 2
+
+
+@pytest.mark.parametrize("spec", ["lossless", "lb:q2=8", "lfl", "lgm:q1=64", "ltgm:q1=64"])
+def test_every_scheme(spec: str, tmp_path: Path) -> None:
+    lossy = LossyStrategy(inner(), spec)
+    assert final(play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path))) > 0.8
+
+
+def test_lossless_is_plain_to_rounding(tmp_path: Path) -> None:
+    plain = play(inner(), LocalGrid(make_app(), NODES, tmp_path), 5)
+    lossy = play(
+        LossyStrategy(inner(), "lossless"), LocalGrid(make_app(lossy_mod), NODES, tmp_path), 5
+    )
+    np.testing.assert_allclose(
+        lossy.arrays["w"].numpy(), plain.arrays["w"].numpy(), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_the_order_of_replies_does_not_matter(tmp_path: Path) -> None:
+    def train(seed: int) -> bytes:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path / str(seed), seed=seed)
+        return play(LossyStrategy(inner()), grid, 5).arrays["w"].data
+
+    assert train(1) == train(2)
+
+
+class TestEvaluation:
+    def test_costs_nothing_extra(self, tmp_path: Path) -> None:
+        lossy = LossyStrategy(inner(fraction_evaluate=1.0))
+        play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path), 6)
+        without = LossyStrategy(inner())
+        play(without, LocalGrid(make_app(lossy_mod), NODES, tmp_path), 6)
+        assert [r.down.unicast for r in rounds_of(lossy)] == [
+            r.down.unicast for r in rounds_of(without)
+        ]
+
+    def test_is_of_the_estimate(self, tmp_path: Path) -> None:
+        lossy = LossyStrategy(inner(fraction_evaluate=1.0), "lfl:q1=8,q2=8")
+        result = play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path), 6)
+        assert result.evaluate_metrics_clientapp[6]["eval-accuracy"] > 0.8
+
+
+class TestBroadcast:
+    def test_is_shared_by_all_messages(self, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        play(LossyStrategy(inner()), grid, 4)
+        assert len({id(message.content) for message in grid.sent[-NODES:]}) == 1
+
+    def test_other_records_pass_untouched(self, tmp_path: Path) -> None:
+        seen: list[RecordDict] = []
+        app = ClientApp(mods=[lossy_mod])
+
+        @app.train()
+        def train(message: Message, _: object) -> Message:
+            seen.append(message.content)
+            content = RecordDict(
+                {
+                    "arrays": message.content["arrays"],
+                    "metrics": MetricRecord({"num-examples": 3, "mine": [1.0, 2.0]}),
+                    "extra": ConfigRecord({"note": "hello"}),
+                }
+            )
+            return Message(content, reply_to=message)
+
+        got: list[RecordDict] = []
+
+        def keep(contents: list[RecordDict], _: str) -> MetricRecord:
+            got.extend(contents)
+            return MetricRecord()
+
+        fedavg = FedAvg(fraction_evaluate=0.0, train_metrics_aggr_fn=keep)
+        LossyStrategy(fedavg).start(
+            LocalGrid(app, 2, tmp_path), start(), 1, train_config=ConfigRecord({"lr": 0.5})
+        )
+        assert {key for content in seen for key in content} == {"arrays", "config"}
+        assert seen[0]["config"]["lr"] == 0.5
+        assert {key for content in got for key in content} == {"arrays", "metrics", "extra"}
+        assert got[0]["metrics"]["mine"] == [1.0, 2.0]
+
+    def test_a_model_that_changed_is_named(self, tmp_path: Path) -> None:
+        lossy = LossyStrategy(inner())
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        play(lossy, grid, 1)
+        other = ArrayRecord({"w": Array(np.zeros((64, 11), np.float32))})
+        with pytest.raises(
+            InputError, match=r"array w of the model must be float32 of shape \(64, 10\)"
+        ):
+            lossy.configure_train(2, other, ConfigRecord(), grid)
+
+
+class TestResults:
+    def test_are_read_by_the_report(self, tmp_path: Path) -> None:
+        lossy = LossyStrategy(inner(fraction_evaluate=1.0), results=tmp_path / "results")
+        play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state"), 4)
+        (run,) = report.find([tmp_path / "results"])
+        assert [r.round for r in run.rounds] == [0, 1, 2, 3]
+        assert run.about.state == "done"
+        last = run.rounds[-1]
+        assert last.accuracy is not None
+        assert last.replies == NODES
+        assert last.down.carrier > last.down.unicast
+        assert last.up.carrier > last.up.nbytes
+        assert "flower" in report.markdown(report.group([run]))
+
+    def test_of_another_run_are_kept(self, tmp_path: Path) -> None:
+        (tmp_path / "mine.txt").write_text("x")
+        with pytest.raises(InputError, match="results of LossyStrategy must be a new folder"):
+            play(LossyStrategy(inner(), results=tmp_path), LocalGrid(make_app(), 2, tmp_path), 1)
+
+
+class TestCheckpoint:
+    @pytest.mark.parametrize("name", ["FedAvg", "FedAdam", "FedAvgM"])
+    def test_goes_on_to_the_same_model(self, name: str, tmp_path: Path) -> None:
+        def train(folder: Path, *stops: int) -> bytes:
+            grid = LocalGrid(make_app(lossy_mod), NODES, folder / "state")
+            data = b""
+            for rounds in stops:
+                lossy = LossyStrategy(
+                    inner(name), save_to=folder / "saved", results=folder / "results"
+                )
+                data = play(lossy, grid, rounds).arrays["w"].data
+            return data
+
+        assert train(tmp_path / "a", 3, 6) == train(tmp_path / "b", 6)
+        assert len(read_rounds(tmp_path / "a/results/rounds.jsonl")) == 6
+
+    def test_nodes_that_are_ahead_come_back(self, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state")
+        saved = tmp_path / "saved"
+        play(LossyStrategy(inner(), save_to=saved), grid, 3)
+        old = saved.read_bytes()
+        play(LossyStrategy(inner(), save_to=saved), grid, 6)
+        saved.write_bytes(old)
+        lossy = LossyStrategy(inner(), save_to=saved)
+        assert final(play(lossy, grid, 12)) > 0.8
+        assert rounds_of(lossy)[-1].replies == NODES
+
+    def test_of_another_scheme(self, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state")
+        play(LossyStrategy(inner(), save_to=tmp_path / "saved"), grid, 1)
+        with pytest.raises(InputError, match="lfl:q1=2,q2=2, as in the checkpoint"):
+            play(LossyStrategy(inner(), "lb", save_to=tmp_path / "saved"), grid, 2)
+
+
+class TestFaults:
+    def test_everything_at_once(self, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path, lost=0.1, forgetful=0.1)
+        lossy = LossyStrategy(inner(fraction_train=0.4, min_train_nodes=4), "lfl:q1=8,q2=8")
+        assert final(play(lossy, grid, 60)) > 0.85
+
+    def test_a_node_that_was_away_catches_up(self, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        lossy = LossyStrategy(inner())
+        play(lossy, grid, 3)
+        away = grid.contexts.pop(1000)
+        lossy.inner = inner(min_available_nodes=2)
+        arrays = lossy.server.theta
+        assert len(arrays)
+        for number in range(4, 7):
+            model = lossy.configure_train(number, _given(lossy), ConfigRecord(), grid)
+            lossy.aggregate_train(number, grid.send_and_receive(model))
+        grid.contexts[1000] = away
+        messages = list(lossy.configure_train(7, _given(lossy), ConfigRecord(), grid))
+        sent = {m.metadata.dst_node_id: m.content["lossyfl"]["sizes"] for m in messages}
+        assert len(sent[1000]) == 4  # the rounds 4, 5, 6 and 7
+        assert len(sent[1007]) == 1
+        lossy.aggregate_train(7, grid.send_and_receive(messages))
+        lossy._journal.flush(lossy.server)
+        assert rounds_of(lossy)[-1].replies == NODES
+
+    def test_a_new_node_id_with_the_same_number(self, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        lossy = LossyStrategy(inner())
+        play(lossy, grid, 3)
+        del grid.contexts[1000]
+        grid.add(4000, 0)
+        messages = lossy.configure_train(4, _given(lossy), ConfigRecord(), grid)
+        lossy.aggregate_train(4, grid.send_and_receive(messages))
+        lossy._journal.flush(lossy.server)
+        assert rounds_of(lossy)[-1].replies == NODES
+        assert lossy.server.members == tuple(range(NODES))
+
+    def test_two_nodes_with_one_number(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        grid.add(4000, 0)
+        lossy = LossyStrategy(inner())
+        play(lossy, grid, 2)
+        assert rounds_of(lossy)[-1].replies == NODES
+        assert "both say that they are device 0: give each its own partition-id" in caplog.text
+
+    @pytest.mark.parametrize(
+        ("damage", "reason"),
+        [
+            (lambda _: b"garbage", "damaged"),
+            (lambda frame: frame[:-5], "damaged"),
+            (lambda frame: frame[:8] + b"\xff" * 8 + frame[16:], "damaged"),
+        ],
+    )
+    def test_hostile_replies_are_refused_with_their_reason(
+        self, damage: object, reason: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def change(reply: Message, node: int) -> None:
+            if node == 1000 and reply.has_content():
+                head = reply.content["lossyfl"]
+                head["run"] = damage(head["run"])
+                head["sizes"] = [len(head["run"])]
+
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path, change=change)
+        lossy = LossyStrategy(inner(), "lfl:q1=8,q2=8")
+        assert final(play(lossy, grid, 10)) > 0.7
+        assert rounds_of(lossy)[-1].replies == NODES - 1
+        assert f"reply of device 0 is refused as {reason}" in caplog.text
+
+
+class TestBadInput:
+    def test_an_app_without_the_mod(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        app = ClientApp()
+
+        @app.train()
+        def train(message: Message, _: object) -> Message:
+            content = RecordDict({"arrays": start(), "metrics": MetricRecord({"num-examples": 1})})
+            return Message(content, reply_to=message)
+
+        play(LossyStrategy(inner()), LocalGrid(app, NODES, tmp_path), 1)
+        assert "put lossy_mod first into its app, ClientApp(mods=[lossy_mod])" in caplog.text
+
+    def test_a_mod_without_the_strategy(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        play(inner(), LocalGrid(make_app(lossy_mod), NODES, tmp_path), 1)
+        assert "wrap its strategy, LossyStrategy(...)" in caplog.text
+
+    def test_wrapped_twice(self) -> None:
+        with pytest.raises(InputError, match="not wrapped yet"):
+            LossyStrategy(LossyStrategy(inner()))
+
+    def test_two_optimizers(self) -> None:
+        LossyStrategy(FedProx(proximal_mu=0.1), "lfl:server_optimizer=adam")
+        with pytest.raises(InputError, match="none with FedAdam, which takes the server's step"):
+            LossyStrategy(inner("FedAdam"), "lfl:server_optimizer=adam")
+
+    def test_an_unknown_scheme(self) -> None:
+        with pytest.raises(InputError, match="did you mean lfl"):
+            LossyStrategy(inner(), "lf")
+
+    def test_a_folder_that_cannot_be_written(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (tmp_path / "file").write_text("")
+        grid = LocalGrid(make_app(LossyMod()), NODES, tmp_path / "file")
+        play(LossyStrategy(inner()), grid, 1)
+        assert "lossyfl-dir of the node's config" in caplog.text
+
+
+def _given(lossy: LossyStrategy) -> ArrayRecord:
+    given = lossy._given
+    assert given is not None
+    return given
