@@ -4,12 +4,7 @@ An ordinary Flower app: plain FedAvg, a model that travels as its tensors, and a
 and model once in a Ray actor. Model, partition and local steps are those of a run of ours, and nobody
 evaluates. One line on stdout is the result.
 """
-# pyright: reportMissingImports=false, reportUnknownVariableType=false
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportUntypedBaseClass=false
-# pyright: reportUntypedFunctionDecorator=false
-# flwr is not installed where the types are checked, so everything of Flower's is unknown there.
-# Its imports stand in functions: its packages may lie in a folder that only the command line names.
+# Flower's imports stand in functions: its packages may lie in a folder that only the command line names.
 
 import argparse
 import json
@@ -20,7 +15,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -146,7 +141,8 @@ def check(replies: "list[Message]", devices: int) -> None:
     """Raise unless every device has trained: rounds without some would look fast."""
     for reply in replies:
         if reply.has_error():
-            raise RuntimeError(f"a device failed: {reply.error.reason.strip().splitlines()[-1]}")
+            reason = reply.error.reason or "no reason given"
+            raise RuntimeError(f"a device failed: {reason.strip().splitlines()[-1]}")
     if len(replies) != devices:
         raise RuntimeError(f"{len(replies)} of {devices} devices replied")
 
@@ -164,18 +160,20 @@ def train(message: "Message", context: "Context") -> "Message":
     """The reply of a device: its model after tau steps, and the weight of it."""
     from flwr.app import Message, MetricRecord, RecordDict
 
-    config, arrays = message.content["config"], message.content["arrays"]
-    work = Work(
-        task=config["task"], devices=config["devices"], tau=config["tau"], batch=config["batch"]
+    config = message.content.config_records["config"]
+    arrays = message.content.array_records["arrays"]
+    devices, tau, batch, count = (
+        cast("int", config[name]) for name in ("devices", "tau", "batch", "server-round")
     )
+    work = Work(task=str(config["task"]), devices=devices, tau=tau, batch=batch)
     trainer = build(work)
     places, device = trainer.model.places, int(context.node_config["partition-id"])
     theta = np.concatenate([arrays[place.name].numpy().ravel() for place in places])
-    before = int(config["server-round"]) - 1  # our rounds count from 0, Flower's from 1
-    outcome = trainer.train(device, before, theta, Moments())
-    metrics = {"num-examples": len(trainer.parts[device]), "loss": outcome.loss}
-    records = {"arrays": split(outcome.theta, places), "metrics": MetricRecord(metrics)}
-    return Message(content=RecordDict(records), reply_to=message)
+    # Our rounds count from 0, Flower's from 1.
+    outcome = trainer.train(device, count - 1, theta, Moments())
+    metrics = MetricRecord({"num-examples": len(trainer.parts[device]), "loss": outcome.loss})
+    content = RecordDict({"arrays": split(outcome.theta, places), "metrics": metrics})
+    return Message(content, reply_to=message)
 
 
 @cache
