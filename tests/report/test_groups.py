@@ -37,6 +37,16 @@ def test_any_other_setting_is_another_group_with_a_label_that_says_so(tmp_path: 
     ]
 
 
+def test_what_the_server_does_for_all_tells_nothing(tmp_path: Path) -> None:
+    adam = "server_optimizer=adam"
+    specs = (f"lossless:{adam}", f"lfl:q1=2,{adam}", f"lb:q2=2,{adam}")
+    made = groups(tmp_path / "a", *(replace(SETTINGS, scheme=spec) for spec in specs))
+    assert [each.label for each in made] == ["lossless", "lb:q2=2", "lfl:q1=2"]
+    specs = (f"lfl:q1=2,{adam}", "lfl:q1=2")
+    made = groups(tmp_path / "b", *(replace(SETTINGS, scheme=spec) for spec in specs))
+    assert [each.label for each in made] == ["lfl:q1=2", f"lfl:q1=2,{adam}"]
+
+
 def test_tasks_then_the_papers_systems_then_numbers_in_order(tmp_path: Path) -> None:
     schemes = ("own", "ltgm", "lfl:q1=10", "lfl:q1=2", "lossless", "lgm", "lb")
     made = groups(

@@ -42,12 +42,14 @@ def report(
     uplink: Annotated[str, typer.Option(help="Rate of a device's link up.")] = "250kbit",
     latency: Annotated[str, typer.Option(help="Of the link, each way.")] = "50ms",
     title: Annotated[str | None, typer.Option(help="Of the page and of figures.")] = None,
+    caption: Annotated[str | None, typer.Option(help="Below figures.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Again while runs go on.")] = False,
 ) -> None:
     """Runs as one interactive page that needs no network, and as tables and figures.
 
     Runs that differ only in their seed are drawn as one curve with a band.
     """
+    from lossyfl.report.figure import draw
     from lossyfl.report.link import Link
     from lossyfl.report.payload import Options
     from lossyfl.report.units import rate, seconds
@@ -61,7 +63,9 @@ def report(
     _check(outputs)
     options = Options(title=title, link=link)
     groups = _follow(folders, outputs, options) if watch else _write(folders, outputs, options)
-    _tables(groups, outputs, options)
+    _tables(groups, outputs)
+    for path in outputs.figures:
+        draw(groups, path, title=title, caption=caption)
     runs = sum(len(group.runs) for group in groups)
     typer.echo(f"{runs} run{'' if runs == 1 else 's'} in {out}; open it in a browser")
 
@@ -101,15 +105,12 @@ def _write(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "li
     return groups
 
 
-def _tables(groups: "Sequence[Group]", outputs: Outputs, options: "Options") -> None:
-    """Write what is not the page."""
+def _tables(groups: "Sequence[Group]", outputs: Outputs) -> None:
+    """Write the tables."""
     from lossyfl.files.atomic import write_atomically
     from lossyfl.report import tables
-    from lossyfl.report.figure import draw
 
     if outputs.markdown is not None:
         write_atomically(outputs.markdown, [tables.markdown(groups).encode()])
     if outputs.csv is not None:
         write_atomically(outputs.csv, [tables.csv(groups).encode()])
-    for path in outputs.figures:
-        draw(groups, path, title=options.title)

@@ -77,8 +77,20 @@ def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _label(settings: Experiment, task: Sequence[Experiment]) -> str:
-    """The scheme, and the settings in which it differs from others of that scheme."""
+    """The scheme, and the settings in which it differs from others of that scheme.
+
+    What the server does alike for all schemes, such as its optimizer, tells none from the others.
+    """
+    alike = set.intersection(*(set(_options(other)) for other in task)) if len(task) > 1 else ()
+    own = [
+        text for text in _options(settings) if not (text.startswith("server_") and text in alike)
+    ]
+    scheme = ":".join(filter(None, (family(settings), ",".join(own))))
     same = [other for other in task if other.scheme == settings.scheme]
     names = [key for key in KEYS if len({getattr(other, key) for other in same}) > 1]
     told = [f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in names]
-    return ", ".join([settings.scheme, *told])
+    return ", ".join([scheme, *told])
+
+
+def _options(settings: Experiment) -> list[str]:
+    return [text for text in settings.scheme.partition(":")[2].split(",") if text]
