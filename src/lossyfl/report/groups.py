@@ -81,15 +81,19 @@ def _label(settings: Experiment, task: Sequence[Experiment]) -> str:
 
     What the server does alike for all schemes, such as its optimizer, tells none from the others.
     """
-    alike = set.intersection(*(set(_options(other)) for other in task)) if len(task) > 1 else ()
-    own = [
-        text for text in _options(settings) if not (text.startswith("server_") and text in alike)
-    ]
+    own = [text for text in _options(settings) if not _alike(text, task)]
     scheme = ":".join(filter(None, (family(settings), ",".join(own))))
     same = [other for other in task if other.scheme == settings.scheme]
     names = [key for key in KEYS if len({getattr(other, key) for other in same}) > 1]
     told = [f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in names]
     return ", ".join([scheme, *told])
+
+
+def _alike(text: str, task: Sequence[Experiment]) -> bool:
+    """Whether it is an option of the server, and all schemes have it."""
+    if not text.startswith("server_") or len(task) < 2:
+        return False
+    return all(text in _options(other) for other in task)
 
 
 def _options(settings: Experiment) -> list[str]:
