@@ -1,0 +1,129 @@
+"""A Flower app that trains one of our tasks: for `lossyfl deploy-demo`, benchmarks and tests.
+
+An app as any other; the run config has the names of `lossyfl run`'s settings. With the scheme `plain` it is
+Flower's FedAvg as it comes: then the client is `plain_client`, without the mod.
+"""
+
+import json
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordDict
+from flwr.app.user_config import UserConfig
+from flwr.clientapp import ClientApp
+from flwr.serverapp import Grid, ServerApp
+from flwr.serverapp.strategy import FedAvg, Strategy
+
+from lossyfl.flower.mod import lossy_mod
+from lossyfl.flower.strategy import LossyStrategy
+from lossyfl.simulation.experiment import KEYS, Experiment, experiment
+from lossyfl.simulation.setup import Setup, prepare
+from lossyfl.tasks.flat import Place
+from lossyfl.tasks.training import Moments, Score, Trainer, chunks
+from lossyfl.types import Vector
+
+PLAIN = "plain"
+"""Instead of a scheme: Flower without lossyfl."""
+
+server_app = ServerApp()
+lossy_client = ClientApp(mods=[lossy_mod])
+plain_client = ClientApp()
+
+
+@server_app.main()
+def main(grid: Grid, context: Context) -> None:
+    """Train, and write down accuracy and time after every round."""
+    config = context.run_config
+    asked, out = settings(config), Path(str(config["out"]))
+    setup, trainer = built(asked)
+
+    def look(number: int, arrays: ArrayRecord) -> MetricRecord:
+        accuracy = evaluate(trainer, joined(arrays, setup.places))
+        with (out / "progress.jsonl").open("a") as file:
+            line = {"round": number, "accuracy": accuracy, "time": time.time()}
+            file.write(json.dumps(line) + "\n")
+        return MetricRecord({"accuracy": accuracy})
+
+    result = strategy(config, setup.devices, out).start(
+        grid,
+        split(setup.theta, setup.places),
+        num_rounds=setup.rounds,
+        timeout=float(config.get("timeout", 3600.0)),
+        evaluate_fn=look,
+    )
+    np.save(out / "theta.npy", joined(result.arrays, setup.places))
+
+
+def strategy(config: UserConfig, devices: int, out: Path) -> Strategy:
+    """FedAvg, wrapped unless it is to be plain."""
+    fraction = float(config.get("participation", 1.0))
+    inner = FedAvg(
+        fraction_train=fraction,
+        fraction_evaluate=0.0,
+        min_train_nodes=max(1, int(fraction * devices)),
+        min_available_nodes=devices,
+    )
+    if config["scheme"] == PLAIN:
+        return inner
+    return LossyStrategy(
+        inner,
+        str(config["scheme"]),
+        seed=int(config.get("seed", 0)),
+        results=out / "results",
+        save_to=out / "saved.safetensors",
+    )
+
+
+@lossy_client.train()
+@plain_client.train()
+def train(message: Message, context: Context) -> Message:
+    """Tau steps on the samples of this node."""
+    setup, trainer = built(settings(context.run_config))
+    device = int(context.node_config["partition-id"])
+    theta = joined(message.content.array_records["arrays"], setup.places)
+    # Flower counts rounds from 1.
+    number = int(str(message.content.config_records["config"]["server-round"])) - 1
+    outcome = trainer.train(device, number, theta, Moments())
+    metrics = {"num-examples": len(setup.parts[device]), "train-loss": outcome.loss}
+    content = RecordDict(
+        {"arrays": split(outcome.theta, setup.places), "metrics": MetricRecord({**metrics})}
+    )
+    return Message(content, reply_to=message)
+
+
+def settings(config: UserConfig) -> Experiment:
+    """The experiment of a run config."""
+    named = {key: config[key] for key in KEYS if key in config}
+    if named.get("scheme") == PLAIN:
+        named["scheme"] = "lossless"
+    return experiment(named)
+
+
+@cache
+def built(asked: Experiment) -> tuple[Setup, Trainer]:
+    """Data and model of this process."""
+    torch.set_num_threads(1)
+    setup = prepare(asked)
+    return setup, Trainer(setup.task, setup.parts, setup.local, seed=setup.experiment.seed)
+
+
+def evaluate(trainer: Trainer, theta: Vector) -> float:
+    """The accuracy of a model."""
+    total = Score(samples=0, loss=0.0, correct=0.0)
+    for chunk in range(chunks(trainer.task)):
+        total += trainer.evaluate(chunk, theta)
+    return total.correct / total.samples
+
+
+def split(theta: Vector, places: tuple[Place, ...]) -> ArrayRecord:
+    """The vector as the model's tensors."""
+    tensors = {p.name: theta[p.start : p.stop].reshape(p.shape) for p in places}
+    return ArrayRecord({name: Array(tensor) for name, tensor in tensors.items()})
+
+
+def joined(arrays: ArrayRecord, places: tuple[Place, ...]) -> Vector:
+    """The model's tensors as one vector."""
+    return np.concatenate([arrays[place.name].numpy().ravel() for place in places])

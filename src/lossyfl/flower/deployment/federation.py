@@ -1,0 +1,243 @@
+"""A SuperLink and SuperNodes on this machine, as real processes with TLS, and a run of our app on them."""
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lossyfl.errors import Stopped
+from lossyfl.flower.app import PLAIN
+from lossyfl.flower.deployment.certificates import Certificates, write_certificates
+from lossyfl.flower.deployment.network import Links
+from lossyfl.flower.deployment.processes import Processes
+from lossyfl.flower.deployment.relay import Relay
+
+if TYPE_CHECKING:
+    import subprocess
+
+START = 90.0
+"""Seconds that the SuperLink may take to start."""
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """After a round: its number, accuracy, seconds since the run was asked for, bytes on all wires so far."""
+
+    round: int
+    accuracy: float
+    seconds: float
+    down: int
+    up: int
+
+
+class Federation:
+    """A SuperLink with nodes.
+
+    folder: for logs, certificates, and what nodes remember
+    """
+
+    def __init__(
+        self, folder: Path, processes: Processes, relay: Relay, links: Links | None
+    ) -> None:
+        self._folder, self._processes, self._relay, self._links = folder, processes, relay, links
+        self._nodes: dict[int, subprocess.Popen[bytes]] = {}
+        self._ports: dict[int, int] = {}
+
+    def start_node(self, node: int, nodes: int, own_port: int, port: int, ca: Path) -> None:
+        """Start a SuperNode that reaches the SuperLink through the relay."""
+        host = self._links.address(node) if self._links else LOOPBACK
+        config = (
+            f'partition-id={node} num-partitions={nodes} lossyfl-dir="{self._folder / "state"}"'
+        )
+        command = [
+            *_program("flower-supernode"),
+            *("--root-certificates", str(ca), "--superlink", f"{host}:{port}"),
+            *("--port", str(own_port), "--node-config", config),
+        ]
+        inside = self._links.inside(node, command) if self._links else command
+        self._nodes[node] = self._processes.start(f"node{node}", inside)
+
+    def stop_node(self, node: int, how: int = signal.SIGTERM) -> None:
+        """Stop a SuperNode, with the app that it runs."""
+        self._processes.stop(self._nodes[node], how)
+
+    def run(self, config: Mapping[str, object], out: Path) -> Iterator[Seen]:
+        """Train; every round as it is over."""
+        out.mkdir(parents=True, exist_ok=True)
+        plain = config["scheme"] == PLAIN
+        app = _write_app(self._folder, "plain_client" if plain else "lossy_client")
+        settings = " ".join(f"{key}={json.dumps(v)}" for key, v in config.items())
+        command = [*_program("flwr"), "run", str(app), "here", "--stream"]
+        began, before = time.time(), self._relay.total()
+        command += ["-c", f"{settings} out={json.dumps(str(out))}"]
+        runner = self._processes.start("run", command)
+        told = 0
+        while True:
+            over = runner.poll() is not None
+            lines = _lines(out / "progress.jsonl")
+            for line in lines[told:]:
+                now = self._relay.total()
+                yield Seen(
+                    round=int(line["round"]),
+                    accuracy=line["accuracy"],
+                    seconds=line["time"] - began,
+                    down=now.down - before.down,
+                    up=now.up - before.up,
+                )
+            told = len(lines)
+            if over:
+                break
+            time.sleep(0.2)
+        if not (out / "theta.npy").is_file():
+            raise Stopped(f"the run did not end well:\n{self._processes.tail('run')}")
+
+
+@contextmanager
+def federation(folder: Path, nodes: int, links: Links | None = None) -> Generator[Federation]:
+    """Start a SuperLink and its nodes; stop all of it at the end, whatever happens."""
+    folder.mkdir(parents=True, exist_ok=True)
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    main, *others = _free_ports(1 + 2 * nodes)
+    behind, own = others[:nodes], others[nodes:]
+    addresses = [LOOPBACK]
+    if links is not None:
+        addresses += [links.address(node) for node in range(nodes)]
+    certificates = write_certificates(folder, addresses)
+    (home / "config.toml").write_text(
+        f'[superlink]\ndefault = "here"\n\n[superlink.here]\naddress = "{LOOPBACK}:{main}"\n'
+        f'root-certificates = "{certificates.authority}"\n'
+    )
+    with ExitStack() as stack:
+        relay = Relay(main, dict(enumerate(behind)), "0.0.0.0" if links else LOOPBACK)
+        processes = stack.enter_context(Processes(folder, _environment(home)))
+        stack.enter_context(relay)
+        _start_superlink(processes, main, certificates)
+        made = Federation(folder, processes, relay, links)
+        for node in range(nodes):
+            made.start_node(node, nodes, own[node], behind[node], certificates.authority)
+        yield made
+
+
+def _start_superlink(processes: Processes, port: int, certificates: Certificates) -> None:
+    process = processes.start(
+        "superlink",
+        [
+            *_program("flower-superlink"),
+            *("--port", str(port), "--disable-runtime-dependency-installation"),
+            *("--ssl-ca-certfile", str(certificates.authority)),
+            *("--ssl-certfile", str(certificates.server)),
+            *("--ssl-keyfile", str(certificates.key)),
+        ],
+    )
+    _wait(lambda: _listens(port), process, processes)
+
+
+def _wait(
+    ready: Callable[[], bool], process: "subprocess.Popen[bytes]", processes: Processes
+) -> None:
+    """Until the SuperLink is there."""
+    end = time.monotonic() + START
+    while not ready():
+        if process.poll() is not None or time.monotonic() > end:
+            raise Stopped(f"the SuperLink did not start:\n{processes.tail('superlink')}")
+        time.sleep(0.2)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def _program(name: str) -> list[str]:
+    """A program of Flower's, of this Python's environment."""
+    return [str(Path(sys.executable).parent / name)]
+
+
+def _environment(home: Path) -> dict[str, str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | {
+        "PATH": path,
+        "FLWR_HOME": str(home),
+        "FLWR_TELEMETRY_ENABLED": "0",
+        "FLWR_DISABLE_UPDATE_CHECK": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def _write_app(folder: Path, client: str) -> Path:
+    """A Flower app that is ours under another name."""
+    app = folder / client
+    package = app / "lossyfl_demo"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").write_text("")
+    # Flower looks for an assignment.
+    for name, own in (("server_app", "server_app"), ("client_app", client)):
+        text = f"from lossyfl.flower.app import {own}\n\napp = {own}\n"
+        (package / f"{name}.py").write_text(text)
+    (app / "pyproject.toml").write_text(_PROJECT)
+    return app
+
+
+_PROJECT = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "lossyfl-demo"
+version = "1.0.0"
+description = "One of lossyfl's tasks over Flower"
+license = "Apache-2.0"
+dependencies = []
+
+[tool.hatch.build.targets.wheel]
+packages = ["lossyfl_demo"]
+
+[tool.flwr.app]
+publisher = "lossyfl"
+
+[tool.flwr.app.components]
+serverapp = "lossyfl_demo.server_app:app"
+clientapp = "lossyfl_demo.client_app:app"
+
+[tool.flwr.app.config]
+task = "digits"
+scheme = "lfl:q1=2,q2=2"
+rounds = 3
+devices = 3
+tau = 4
+batch = 16
+optimizer = "sgd"
+lr = "0.2"
+partition = "iid"
+seed = 0
+participation = 1.0
+timeout = 3600.0
+out = ""
+"""
+
+
+def _lines(path: Path) -> list[dict[str, float]]:
+    """The whole lines of a file that grows."""
+    text = path.read_text() if path.is_file() else ""
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]

@@ -1,0 +1,73 @@
+"""Everything that is started is stopped, with all that it has started itself."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+PATIENCE = 10.0
+"""Seconds from asking a process to end to ending it."""
+
+
+class Processes:
+    """Programs with a log each, in process groups of their own; gone when the `with` block is left."""
+
+    def __init__(self, logs: Path, environment: Mapping[str, str]) -> None:
+        self._logs, self._environment = logs, dict(environment)
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # The last first: nodes say goodbye while the SuperLink is still there.
+        for process in reversed(self._started):
+            _signal(process, signal.SIGTERM)
+        for process in reversed(self._started):
+            self.stop(process)
+
+    def start(self, name: str, command: Sequence[str]) -> "subprocess.Popen[bytes]":
+        """Start a program; what it says goes to its log."""
+        with self.log(name).open("ab") as log:
+            process = subprocess.Popen(
+                command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._started.append(process)
+        return process
+
+    def stop(self, process: "subprocess.Popen[bytes]", how: int = signal.SIGTERM) -> None:
+        """End a program and all that it started."""
+        _signal(process, how)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(PATIENCE)
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+    def log(self, name: str) -> Path:
+        """The log of a program."""
+        return self._logs / f"{name}.log"
+
+    def tail(self, name: str, lines: int = 20) -> str:
+        """The end of a log."""
+        path = self.log(name)
+        text = path.read_text(errors="replace") if path.is_file() else ""
+        return "\n".join(text.splitlines()[-lines:])
+
+
+def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
