@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from lossyfl.commands import bench, bound, codec, compare, data, demo, report, reproduce, run
+from lossyfl.commands import (
+    bench,
+    bound,
+    codec,
+    compare,
+    data,
+    demo,
+    deploy_demo,
+    report,
+    reproduce,
+    run,
+)
 from lossyfl.commands.variadic import Variadic
 from lossyfl.errors import LossyflError
 
@@ -24,6 +35,7 @@ app.command(cls=Variadic)(compare.compare)
 app.command(cls=Variadic)(reproduce.reproduce)
 app.command()(report.report)
 app.command()(bound.bound)
+app.command()(deploy_demo.deploy_demo)
 app.add_typer(data.app, name="data")
 app.add_typer(codec.app, name="codec")
 app.add_typer(bench.app, name="bench")

@@ -1,17 +1,20 @@
 """A Flower app that trains one of our tasks: for `lossyfl deploy-demo`, benchmarks and tests.
 
-An app as any other; the run config has the names of `lossyfl run`'s settings. With the scheme `plain` it is
-Flower's FedAvg as it comes: then the client is `plain_client`, without the mod.
+An app as any other; the run config has the names of `lossyfl run`'s settings, and nodes get them with
+every message. With the scheme `plain` it is Flower's FedAvg as it comes: then the client is `plain_client`,
+without the mod.
 """
 
 import json
 import time
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
-from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.app.user_config import UserConfig
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
@@ -35,8 +38,12 @@ plain_client = ClientApp()
 
 @server_app.main()
 def main(grid: Grid, context: Context) -> None:
+    """Train as the run config says."""
+    play(grid, context.run_config)
+
+
+def play(grid: Grid, config: UserConfig) -> None:
     """Train, and write down accuracy and time after every round."""
-    config = context.run_config
     asked, out = settings(config), Path(str(config["out"]))
     setup, trainer = built(asked)
 
@@ -52,6 +59,7 @@ def main(grid: Grid, context: Context) -> None:
         split(setup.theta, setup.places),
         num_rounds=setup.rounds,
         timeout=float(config.get("timeout", 3600.0)),
+        train_config=ConfigRecord({key: config[key] for key in KEYS if key in config}),
         evaluate_fn=look,
     )
     np.save(out / "theta.npy", joined(result.arrays, setup.places))
@@ -81,11 +89,11 @@ def strategy(config: UserConfig, devices: int, out: Path) -> Strategy:
 @plain_client.train()
 def train(message: Message, context: Context) -> Message:
     """Tau steps on the samples of this node."""
-    setup, trainer = built(settings(context.run_config))
+    config = message.content.config_records["config"]
+    setup, trainer = built(settings(config))
     device = int(context.node_config["partition-id"])
     theta = joined(message.content.array_records["arrays"], setup.places)
-    # Flower counts rounds from 1.
-    number = int(str(message.content.config_records["config"]["server-round"])) - 1
+    number = cast("int", config["server-round"]) - 1  # Flower counts rounds from 1
     outcome = trainer.train(device, number, theta, Moments())
     metrics = {"num-examples": len(setup.parts[device]), "train-loss": outcome.loss}
     content = RecordDict(
@@ -94,8 +102,8 @@ def train(message: Message, context: Context) -> Message:
     return Message(content, reply_to=message)
 
 
-def settings(config: UserConfig) -> Experiment:
-    """The experiment of a run config."""
+def settings(config: Mapping[str, object]) -> Experiment:
+    """The experiment of a run config, or of a message."""
     named = {key: config[key] for key in KEYS if key in config}
     if named.get("scheme") == PLAIN:
         named["scheme"] = "lossless"

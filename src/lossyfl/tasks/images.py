@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from lossyfl import data
 from lossyfl.tasks import register
 from lossyfl.tasks.base import Defaults, Samples, Task, scaled
-from lossyfl.tasks.models import cifar_cnn, digits_cnn, linear, mnist_cnn
+from lossyfl.tasks.models import cifar_cnn, digits_cnn, linear, mnist_cnn, perceptron
 
 DIGITS = Defaults(rounds=100, devices=20, tau=4, batch=16, optimizer="sgd", lr="0.2")
 MNIST = Defaults(rounds=60, devices=40, tau=4, batch=50, optimizer="sgd", lr="0.1")
@@ -45,6 +45,14 @@ def logistic(*, of: str = "digits", data_dir: Path | None = None) -> Task:
     """Multinomial logistic regression, a convex loss, on any of the data sets."""
     chosen = data.load(of, data_dir)
     model = partial(linear, chosen.train_x[0].size, chosen.classes)
+    return _task(chosen, model, DIGITS, sixteenths if of == "digits" else scaled)
+
+
+@register("mlp")
+def mlp(*, of: str = "digits", hidden: int = 1000, data_dir: Path | None = None) -> Task:
+    """Two hidden layers on any of the data sets; 1,076,010 parameters on digits by default."""
+    chosen = data.load(of, data_dir)
+    model = partial(perceptron, chosen.train_x[0].size, hidden, chosen.classes)
     return _task(chosen, model, DIGITS, sixteenths if of == "digits" else scaled)
 
 

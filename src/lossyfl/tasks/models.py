@@ -63,6 +63,20 @@ def linear(features: int, classes: int) -> nn.Module:
     return nn.Sequential(nn.Flatten(), layer)
 
 
+def perceptron(features: int, hidden: int, classes: int) -> nn.Module:
+    """Two hidden layers of the same width."""
+    return glorot(
+        nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(features, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, classes),
+        )
+    )
+
+
 def _conv(inputs: int, outputs: int) -> nn.Module:
     return nn.Conv2d(inputs, outputs, 3, padding=1)
 

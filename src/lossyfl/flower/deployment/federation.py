@@ -17,7 +17,7 @@ from lossyfl.flower.app import PLAIN
 from lossyfl.flower.deployment.certificates import Certificates, write_certificates
 from lossyfl.flower.deployment.network import Links
 from lossyfl.flower.deployment.processes import Processes
-from lossyfl.flower.deployment.relay import Relay
+from lossyfl.flower.deployment.relay import Count, Relay
 
 if TYPE_CHECKING:
     import subprocess
@@ -38,6 +38,15 @@ class Seen:
     up: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """Of the SuperLink; for each node, of the relay to it and of the node itself."""
+
+    main: int
+    relayed: tuple[int, ...]
+    own: tuple[int, ...]
+
+
 class Federation:
     """A SuperLink with nodes.
 
@@ -45,22 +54,37 @@ class Federation:
     """
 
     def __init__(
-        self, folder: Path, processes: Processes, relay: Relay, links: Links | None
+        self,
+        folder: Path,
+        processes: Processes,
+        relay: Relay,
+        ports: Ports,
+        authority: Path,
+        links: Links | None,
     ) -> None:
-        self._folder, self._processes, self._relay, self._links = folder, processes, relay, links
+        self._folder, self._processes, self._relay = folder, processes, relay
+        self._ports, self._authority, self._links = ports, authority, links
         self._nodes: dict[int, subprocess.Popen[bytes]] = {}
-        self._ports: dict[int, int] = {}
 
-    def start_node(self, node: int, nodes: int, own_port: int, port: int, ca: Path) -> None:
+    @property
+    def state(self) -> Path:
+        """Where the nodes' devices remember."""
+        return self._folder / "state"
+
+    def wire_bytes(self) -> Count:
+        """What all nodes were sent and have sent so far."""
+        return self._relay.total()
+
+    def start_node(self, node: int) -> None:
         """Start a SuperNode that reaches the SuperLink through the relay."""
         host = self._links.address(node) if self._links else LOOPBACK
-        config = (
-            f'partition-id={node} num-partitions={nodes} lossyfl-dir="{self._folder / "state"}"'
-        )
+        config = f"partition-id={node} num-partitions={len(self._ports.own)}"
         command = [
             *_program("flower-supernode"),
-            *("--root-certificates", str(ca), "--superlink", f"{host}:{port}"),
-            *("--port", str(own_port), "--node-config", config),
+            *("--root-certificates", str(self._authority)),
+            *("--superlink", f"{host}:{self._ports.relayed[node]}"),
+            *("--port", str(self._ports.own[node])),
+            *("--node-config", f'{config} lossyfl-dir="{self.state}"'),
         ]
         inside = self._links.inside(node, command) if self._links else command
         self._nodes[node] = self._processes.start(f"node{node}", inside)
@@ -107,7 +131,7 @@ def federation(folder: Path, nodes: int, links: Links | None = None) -> Generato
     home = folder / "home"
     home.mkdir(exist_ok=True)
     main, *others = _free_ports(1 + 2 * nodes)
-    behind, own = others[:nodes], others[nodes:]
+    ports = Ports(main=main, relayed=tuple(others[:nodes]), own=tuple(others[nodes:]))
     addresses = [LOOPBACK]
     if links is not None:
         addresses += [links.address(node) for node in range(nodes)]
@@ -117,13 +141,13 @@ def federation(folder: Path, nodes: int, links: Links | None = None) -> Generato
         f'root-certificates = "{certificates.authority}"\n'
     )
     with ExitStack() as stack:
-        relay = Relay(main, dict(enumerate(behind)), "0.0.0.0" if links else LOOPBACK)
+        relay = Relay(main, dict(enumerate(ports.relayed)), "0.0.0.0" if links else LOOPBACK)
         processes = stack.enter_context(Processes(folder, _environment(home)))
         stack.enter_context(relay)
         _start_superlink(processes, main, certificates)
-        made = Federation(folder, processes, relay, links)
+        made = Federation(folder, processes, relay, ports, certificates.authority, links)
         for node in range(nodes):
-            made.start_node(node, nodes, own[node], behind[node], certificates.authority)
+            made.start_node(node)
         yield made
 
 

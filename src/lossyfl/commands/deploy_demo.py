@@ -1,0 +1,175 @@
+"""`lossyfl deploy-demo`: a real Flower deployment on this machine."""
+# pyright: reportUnknownMemberType=false
+# Typer leaves parameters of its own functions without types.
+
+import json
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lossyfl.commands import options
+from lossyfl.errors import InputError
+
+if TYPE_CHECKING:
+    from lossyfl.flower.deployment.federation import Federation, Seen
+    from lossyfl.flower.deployment.network import Links
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """One training: what was seen after every round."""
+
+    scheme: str
+    seen: "tuple[Seen, ...]"
+
+    @property
+    def best(self) -> float:
+        """The best accuracy."""
+        return max(each.accuracy for each in self.seen)
+
+    def reached(self, accuracy: float) -> "Seen | None":
+        """The first look that was as good."""
+        return next((each for each in self.seen if each.accuracy >= accuracy), None)
+
+
+def deploy_demo(
+    nodes: Annotated[int, typer.Option(help="SuperNodes.", min=1, max=200)] = 5,
+    scheme: Annotated[str, typer.Option(help="What is sent.")] = "lfl:q1=2,q2=2",
+    task: Annotated[str, typer.Option(help="What is learned, as in lossyfl run.")] = "digits",
+    rounds: Annotated[int, typer.Option(help="How many.", min=1)] = 8,
+    tau: Annotated[int, typer.Option(help="Local steps a round.", min=1)] = 40,
+    batch: Annotated[int, typer.Option(help="Samples a local step.", min=1)] = 16,
+    lr: Annotated[str, typer.Option(help="Step size.")] = "0.1",
+    downlink: Annotated[str | None, options.option("Rate to each node, as 1Mbit.")] = None,
+    uplink: Annotated[str | None, options.option("Rate from each node, as 250kbit.")] = None,
+    out: Annotated[Path, typer.Option(help="Where results and logs go.")] = Path(
+        "runs/deploy-demo"
+    ),
+    as_json: options.Json = False,
+) -> None:
+    """Train on a SuperLink and SuperNodes of Flower's: real processes, TLS, and if wanted slow links.
+
+    With --downlink and --uplink (as root) every node has a link of its own, and plain FedAvg is trained
+    on the same links beside it. Everything that is started is stopped, also by Ctrl-C.
+    """
+    from lossyfl.schemes import scheme as build
+
+    build(scheme)  # raises before anything starts
+    links = _links(nodes, downlink, uplink)
+    _clear(out)
+    settings = {
+        "task": task, "rounds": rounds, "devices": nodes, "tau": tau, "batch": batch,
+        "optimizer": "sgd", "lr": lr, "partition": "iid", "seed": 0,
+    }  # fmt: skip
+    from lossyfl.flower.app import PLAIN
+    from lossyfl.flower.deployment.federation import federation
+
+    ran: list[Ran] = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it, too, stops everything
+    with ExitStack() as stack:
+        if links is not None:
+            stack.enter_context(links)
+        for chosen in (scheme,) if links is None else (PLAIN, scheme):
+            typer.echo(f"{chosen}: a SuperLink and {nodes} SuperNodes start", err=True)
+            folder = (out / ("plain" if chosen == PLAIN else "lossy")).resolve()
+            with federation(folder / "flower", nodes, links) as flower:
+                ran.append(_train(flower, settings | {"scheme": chosen}, folder))
+    if as_json:
+        typer.echo(json.dumps([asdict(each) for each in ran]))
+    else:
+        _show(ran, out)
+
+
+def _links(nodes: int, downlink: str | None, uplink: str | None) -> "Links | None":
+    from lossyfl.extras import require
+    from lossyfl.report.units import rate
+
+    require("flwr", extra="flower")
+    if downlink is None and uplink is None:
+        return None
+    if downlink is None or uplink is None:
+        got = f"only {'--uplink' if downlink is None else '--downlink'}"
+        raise InputError("links", of="deploy-demo", allowed="given both ways", got=got)
+    from lossyfl.flower.deployment.network import Links
+
+    down, up = rate(downlink, name="downlink"), rate(uplink, name="uplink")
+    return Links(nodes, downlink=down, uplink=up)
+
+
+def _clear(out: Path) -> None:
+    """Remove what an earlier demo left, and nothing else."""
+    mark = out / ".deploy-demo"
+    if out.exists() and any(out.iterdir()) and not mark.is_file():
+        allowed = "a new folder, or that of an earlier demo"
+        raise InputError("out", of="deploy-demo", allowed=allowed, got=str(out))
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    mark.touch()
+
+
+def _train(flower: "Federation", settings: Mapping[str, object], folder: Path) -> Ran:
+    from lossyfl.report.text import duration, percent, size
+
+    seen: list[Seen] = []
+    for each in flower.run(settings, folder):
+        seen.append(each)
+        typer.echo(
+            f"round {each.round}/{settings['rounds']}  accuracy {percent(each.accuracy)}  "
+            f"{duration(each.seconds)}  on the wire: down {size(each.down)}, up {size(each.up)}",
+            err=True,
+        )
+    return Ran(scheme=str(settings["scheme"]), seen=tuple(seen))
+
+
+def _show(ran: Sequence[Ran], out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from lossyfl.report.text import duration, percent, size
+
+    goal = min(each.best for each in ran)
+    table = Table(title=f"Time and bytes to {percent(goal)}, and in all")
+    heads = ("", "rounds", "time", "down", "up", "best", "time in all", "down in all", "up in all")
+    for name in heads:
+        table.add_column(name, justify="right" if name else "left")
+    for each in ran:
+        there, last = each.reached(goal), each.seen[-1]
+        assert there is not None
+        table.add_row(
+            each.scheme,
+            str(there.round),
+            *(duration(there.seconds), size(there.down), size(there.up)),
+            percent(each.best),
+            *(duration(last.seconds), size(last.down), size(last.up)),
+        )
+    console = Console()
+    console.print(table)
+    console.print(
+        "Bytes are those of all TCP connections of all nodes: Flower's own and TLS included."
+    )
+    if (out / "lossy/results").is_dir():
+        _ledger(out / "lossy/results", console)
+
+
+def _ledger(results: Path, console: "object") -> None:
+    from rich.console import Console
+
+    from lossyfl.report.text import size
+    from lossyfl.simulation.records import read_rounds
+
+    assert isinstance(console, Console)
+    rounds = read_rounds(results / "rounds.jsonl")
+    for name, sides in (("down", [r.down for r in rounds]), ("up", [r.up for r in rounds])):
+        frames, raw = sum(side.unicast for side in sides), sum(side.raw for side in sides)
+        carrier = sum(side.carrier for side in sides)
+        console.print(
+            f"{name}: frames {size(frames)} to all nodes, messages as Flower counts them "
+            f"{size(carrier)}; 32-bit floats once a round {size(raw)}"
+        )
+    console.print(f"results in {results}; lossyfl report {results}")

@@ -1,0 +1,51 @@
+"""Our app under Flower's simulation engine, in a process of its own: for benchmarks and tests.
+
+python -m lossyfl.flower.simulate '{"scheme": "lfl", "rounds": 3, "devices": 10, "out": "folder"}'
+"""
+
+import json
+import logging
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from flwr.app import Context
+    from flwr.app.user_config import UserConfig
+    from flwr.serverapp import Grid
+
+
+def main(config: "UserConfig", cpus: int = 2) -> None:
+    """Train with an actor a CPU."""
+    # Flower and Ray read these when they are imported.
+    os.environ.setdefault("FLWR_TELEMETRY_ENABLED", "0")
+    os.environ.setdefault("FLWR_DISABLE_UPDATE_CHECK", "1")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    from flwr.serverapp import ServerApp
+    from flwr.simulation import run_simulation
+
+    from lossyfl.flower import app
+
+    logging.getLogger("flwr").setLevel(logging.WARNING)
+    server = ServerApp()
+
+    @server.main()
+    def run(grid: "Grid", context: "Context") -> None:  # noqa: ARG001 - Flower's signature
+        app.play(grid, config)
+
+    plain = config["scheme"] == app.PLAIN
+    warnings.simplefilter("ignore", DeprecationWarning)
+    run_simulation(
+        server_app=server,
+        client_app=app.plain_client if plain else app.lossy_client,
+        num_supernodes=int(config["devices"]),
+        backend_config={
+            "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+            "init_args": {"address": "local", "num_cpus": cpus, "log_to_driver": False},
+        },
+    )
+
+
+if __name__ == "__main__":
+    main(cast("UserConfig", json.loads(sys.argv[1])))

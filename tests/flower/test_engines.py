@@ -1,0 +1,94 @@
+"""The same protocol in our simulator, in Flower's simulation engine and in a real deployment: same bits."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from lossyfl.digests import digest
+from lossyfl.files import snapshot
+from lossyfl.flower.app import built, settings
+from lossyfl.flower.deployment.federation import federation
+from lossyfl.flower.store import Remembered
+from lossyfl.simulation import ledger_file
+from lossyfl.simulation.records import read_rounds
+from lossyfl.simulation.run import run
+from lossyfl.types import Vector
+
+CONFIG = {
+    "task": "digits",
+    "scheme": "lfl:q1=2,q2=2",
+    "rounds": 3,
+    "tau": 4,
+    "batch": 16,
+    "optimizer": "sgd",
+    "lr": "0.2",
+    "partition": "iid",
+    "seed": 3,
+}
+
+Frames = list[tuple[int, str, int, int]]
+
+
+def frames(folder: Path) -> Frames:
+    entries = ledger_file.read(folder / "ledger.csv").entries
+    return sorted((e.round, e.direction, e.device, e.frame) for e in entries)
+
+
+def simulated(folder: Path, devices: int) -> tuple[Vector, Frames]:
+    """Theta and frames of our simulator."""
+    asked = settings({**CONFIG, "devices": devices})
+    run(asked, folder)
+    tensors, (setup, _) = load_file(folder / "model.safetensors"), built(asked)
+    theta = np.concatenate([tensors[place.name].ravel() for place in setup.places])
+    return theta, frames(folder)
+
+
+def test_the_simulation_engine_has_the_simulators_bits(tmp_path: Path) -> None:
+    out = tmp_path / "flower"
+    out.mkdir()
+    config = json.dumps({**CONFIG, "devices": 10, "out": str(out)})
+    environment = os.environ | {"LOSSYFL_STATE": str(tmp_path / "state")}
+    command = [sys.executable, "-m", "lossyfl.flower.simulate", config]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    theta, sent = simulated(tmp_path / "ours", 10)
+    assert np.array_equal(np.load(out / "theta.npy"), theta)
+    assert frames(out / "results") == sent
+
+
+DEEP = pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "deep", reason="make test-deep")
+
+
+@pytest.mark.parametrize(
+    "kill",
+    [pytest.param(None, marks=DEEP, id="calm"), pytest.param(signal.SIGKILL, id="killed")],
+)
+def test_a_deployment(kill: int | None, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with federation(tmp_path / "flower", 3) as flower:
+        for seen in flower.run({**CONFIG, "devices": 3}, out):
+            if kill and seen.round == 1:
+                flower.stop_node(1, kill)
+                flower.start_node(
+                    1
+                )  # it comes back under another id, with its number and its files
+    rounds = read_rounds(out / "results/rounds.jsonl")
+    assert len(rounds) == 3
+    assert rounds[-1].replies == 3
+    held = {
+        digest(snapshot.load(path, Remembered).device.estimate)
+        for path in flower.state.rglob("device.safetensors")
+    }
+    assert len(held) == 1  # all devices in sync at the end
+    if kill is None:
+        theta, sent = simulated(tmp_path / "ours", 3)
+        assert np.array_equal(np.load(out / "theta.npy"), theta)
+        assert frames(out / "results") == sent
+    assert flower.wire_bytes().down > sum(each.down.unicast for each in rounds)
