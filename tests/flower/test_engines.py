@@ -33,6 +33,8 @@ CONFIG = {
     "seed": 3,
 }
 
+DEEP = pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "deep", reason="make test-deep")
+ROOT = Path(__file__).parents[2]
 Frames = list[tuple[int, str, int, int]]
 
 
@@ -63,7 +65,37 @@ def test_the_simulation_engine_has_the_simulators_bits(tmp_path: Path) -> None:
     assert frames(out / "results") == sent
 
 
-DEEP = pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "deep", reason="make test-deep")
+FAULTY = """
+import json, sys
+from lossyfl.flower.simulate import main
+from tests.flower.sabotage import client
+main(json.loads(sys.argv[1]), client if sys.argv[2] == "faulty" else None)
+"""
+
+
+def train(kind: str, out: Path) -> tuple[list[dict[str, float]], str]:
+    """50 rounds in Flower's engine: what was seen after each, and the log."""
+    out.mkdir()
+    more = {"devices": 10, "rounds": 50, "participation": 0.4, "tau": 20, "out": str(out)}
+    environment = os.environ | {"LOSSYFL_STATE": str(out / "state"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", FAULTY, json.dumps(CONFIG | more), kind]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    lines = (out / "progress.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines], done.stderr
+
+
+@DEEP
+def test_faults_in_the_simulation_engine(tmp_path: Path) -> None:
+    calm, _ = train("calm", tmp_path / "calm")
+    faulty, log = train("faulty", tmp_path / "faulty")
+    assert len(faulty) == 51
+    last = [np.mean([each["accuracy"] for each in seen[-10:]]) for seen in (calm, faulty)]
+    assert last[1] > last[0] - 0.03
+    for reason in ("the reply is lost", "is refused as damaged", "install the same lossyfl"):
+        assert reason in log
+    assert "out of step" in log
+    assert faulty[50]["peak_bytes"] - faulty[10]["peak_bytes"] < 50e6
 
 
 @pytest.mark.parametrize(

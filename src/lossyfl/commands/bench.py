@@ -57,3 +57,15 @@ def bench_simulation(
     can_write(json_file)
     can_write(markdown_file)
     run(json_file, markdown_file, quick=quick)
+
+
+@app.command("flower")
+def bench_flower(
+    json_file: JsonFile = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One small case.")] = False,
+) -> None:
+    """Rounds of Flower's engines with and without lossyfl, where the link costs nothing."""
+    from lossyfl.bench.flower_overhead import run
+
+    can_write(json_file)
+    run(json_file, quick=quick)

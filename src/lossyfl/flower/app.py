@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import cast
 
 import numpy as np
@@ -50,7 +51,8 @@ def play(grid: Grid, config: UserConfig) -> None:
     def look(number: int, arrays: ArrayRecord) -> MetricRecord:
         accuracy = evaluate(trainer, joined(arrays, setup.places))
         with (out / "progress.jsonl").open("a") as file:
-            line = {"round": number, "accuracy": accuracy, "time": time.time()}
+            peak = 1024 * getrusage(RUSAGE_SELF).ru_maxrss
+            line = {"round": number, "accuracy": accuracy, "time": time.time(), "peak_bytes": peak}
             file.write(json.dumps(line) + "\n")
         return MetricRecord({"accuracy": accuracy})
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from flwr.app import Context
     from flwr.app.user_config import UserConfig
+    from flwr.clientapp import ClientApp
     from flwr.serverapp import Grid
 
 
-def main(config: "UserConfig", cpus: int = 2) -> None:
-    """Train with an actor a CPU."""
+def main(config: "UserConfig", client: "ClientApp | None" = None, cpus: int = 2) -> None:
+    """Train with an actor a CPU; `client` instead of ours, if one is given."""
     # Flower and Ray read these when they are imported.
     os.environ.setdefault("FLWR_TELEMETRY_ENABLED", "0")
     os.environ.setdefault("FLWR_DISABLE_UPDATE_CHECK", "1")
@@ -34,11 +35,11 @@ def main(config: "UserConfig", cpus: int = 2) -> None:
     def run(grid: "Grid", context: "Context") -> None:  # noqa: ARG001 - Flower's signature
         app.play(grid, config)
 
-    plain = config["scheme"] == app.PLAIN
+    ours = app.plain_client if config["scheme"] == app.PLAIN else app.lossy_client
     warnings.simplefilter("ignore", DeprecationWarning)
     run_simulation(
         server_app=server,
-        client_app=app.plain_client if plain else app.lossy_client,
+        client_app=client or ours,
         num_supernodes=int(config["devices"]),
         backend_config={
             "client_resources": {"num_cpus": 1, "num_gpus": 0.0},

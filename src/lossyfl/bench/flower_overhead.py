@@ -1,0 +1,157 @@
+"""What lossyfl costs on Flower where the link costs nothing: rounds with it against plain FedAvg's.
+
+The same training either way, and little of it, so that what is left is Flower, coding, and what devices keep.
+Runs with and without take turns.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from lossyfl import machine
+from lossyfl.errors import Stopped
+from lossyfl.extras import require
+from lossyfl.files.atomic import write_atomically
+
+Engine = Literal["simulation", "deployment"]
+GOALS = {"simulation": 1.3, "deployment": 1.1}
+SCHEME = "lfl:q1=2,q2=2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """An engine of Flower's and a size of model; `hidden` is the width of its layers."""
+
+    engine: Engine
+    hidden: int
+    nodes: int
+    rounds: int
+
+    @property
+    def parameters(self) -> int:
+        """Of the network on digits."""
+        h = self.hidden
+        return 64 * h + h + h * h + h + 10 * h + 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Seconds of every round after the first."""
+
+    case: Case
+    plain: tuple[float, ...]
+    lossy: tuple[float, ...]
+
+    @property
+    def ratio(self) -> float:
+        """Of the medians."""
+        return median(self.lossy) / median(self.plain)
+
+
+def run(json_file: Path | None, *, quick: bool) -> None:
+    """Measure, print, and write."""
+    require("flwr", extra="flower")
+    console = Console()
+    results: list[Measured] = []
+    for case in _cases(quick=quick):
+        results.append(measure(case, repeats=1 if quick else 2))
+        console.print(_line(results[-1]))
+    console.print(_table(results))
+    if json_file is not None:
+        facts = {"machine": machine.describe(), "cases": [asdict(each) for each in results]}
+        write_atomically(json_file, [json.dumps(facts, indent=1).encode() + b"\n"])
+
+
+def _cases(*, quick: bool) -> Iterable[Case]:
+    if quick:
+        yield Case(engine="simulation", hidden=100, nodes=2, rounds=3)
+        return
+    for hidden in (400, 2200):
+        yield Case(engine="simulation", hidden=hidden, nodes=10, rounds=10)
+    for hidden in (400, 2200):
+        yield Case(engine="deployment", hidden=hidden, nodes=3, rounds=6)
+
+
+def measure(case: Case, repeats: int) -> Measured:
+    """Rounds of both, in turns."""
+    plain: list[float] = []
+    lossy: list[float] = []
+    play = _simulate if case.engine == "simulation" else _deploy
+    for _ in range(repeats):
+        for scheme, times in (("plain", plain), (SCHEME, lossy)):
+            with tempfile.TemporaryDirectory(prefix="lossyfl-") as folder:
+                play(case, scheme, Path(folder))
+                times += _seconds(Path(folder) / "progress.jsonl")
+    return Measured(case=case, plain=tuple(plain), lossy=tuple(lossy))
+
+
+def _settings(case: Case, scheme: str) -> dict[str, str | int]:
+    return {
+        "task": f"mlp:hidden={case.hidden}",
+        "scheme": scheme,
+        "rounds": case.rounds,
+        "devices": case.nodes,
+        "tau": 1,
+        "batch": 16,
+        "optimizer": "sgd",
+        "lr": "0.05",
+        "partition": "iid",
+    }
+
+
+def _simulate(case: Case, scheme: str, folder: Path) -> None:
+    config = json.dumps(_settings(case, scheme) | {"out": str(folder)})
+    environment = os.environ | {"LOSSYFL_STATE": str(folder / "state")}
+    command = [sys.executable, "-m", "lossyfl.flower.simulate", config]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Stopped(f"Flower's simulation engine did not end well: {done.stderr[-2000:]}")
+
+
+def _deploy(case: Case, scheme: str, folder: Path) -> None:
+    from lossyfl.flower.deployment.federation import federation
+
+    with federation(folder / "flower", case.nodes) as flower:
+        for _ in flower.run(_settings(case, scheme), folder):
+            pass
+
+
+def _seconds(progress: Path) -> list[float]:
+    """From one look at the model to the next; the first round starts everything up."""
+    times = [json.loads(line)["time"] for line in progress.read_text().splitlines()]
+    return [after - before for before, after in pairwise(times)][1:]
+
+
+def _line(each: Measured) -> str:
+    case = each.case
+    return f"{case.engine}, {case.parameters:,} parameters: {each.ratio:.2f}x of plain Flower"
+
+
+def _table(results: Iterable[Measured]) -> Table:
+    table = Table(title=f"A round of Flower's with {SCHEME} against plain FedAvg, medians")
+    heads = ("engine", "nodes", "parameters", "plain", "lossyfl", "ratio", "goal")
+    for name in heads:
+        table.add_column(name, justify="left" if name == "engine" else "right")
+    for each in results:
+        case = each.case
+        table.add_row(
+            case.engine,
+            str(case.nodes),
+            f"{case.parameters:,}",
+            f"{median(each.plain):.2f} s",
+            f"{median(each.lossy):.2f} s",
+            f"{each.ratio:.2f}x",
+            f"{GOALS[case.engine]}x",
+        )
+    return table

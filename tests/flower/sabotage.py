@@ -1,0 +1,50 @@
+"""Our app with faults: replies that are lost, devices that forget, replies that are hostile."""
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+from flwr.app import Context, Message
+from flwr.clientapp import ClientApp
+
+from lossyfl.flower import lossy_mod
+from lossyfl.flower.app import train
+
+LOST, FORGETS, HOSTILE = 0.1, 0.1, 0.05
+
+
+def saboteur(message: Message, context: Context, call_next) -> Message:  # noqa: ANN001
+    number = int(context.node_config["partition-id"])
+    count = int(message.content["config"]["server-round"])
+    dice = random.Random(1000 * count + number)
+    if dice.random() < FORGETS:
+        for folder in Path(os.environ["LOSSYFL_STATE"]).glob(f"*/{number}"):
+            shutil.rmtree(folder)
+    reply = call_next(message, context)
+    if dice.random() < LOST:
+        raise ConnectionError("the reply is lost")
+    if dice.random() < HOSTILE and reply.has_content():
+        _poison(reply, dice)
+    return reply
+
+
+def _poison(reply: Message, dice: random.Random) -> None:
+    head = reply.content["lossyfl"]
+    frame = bytearray(head.get("run", b""))
+    if not frame:
+        return
+    kind = dice.choice(["garbage", "version", "nan", "huge"])
+    if kind == "garbage":
+        frame = bytearray(dice.randbytes(len(frame)))
+    elif kind == "version":
+        head["format"] = 99
+    elif kind == "nan":
+        frame[-40:] = b"\xff" * 40
+    else:
+        frame[8:16] = (1 << 60).to_bytes(8, "little")
+    head["run"] = bytes(frame)
+
+
+client = ClientApp(mods=[saboteur, lossy_mod])
+client.train()(train)
