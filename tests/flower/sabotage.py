@@ -38,7 +38,7 @@ def _poison(reply: Message, dice: random.Random) -> None:
     if kind == "garbage":
         frame = bytearray(dice.randbytes(len(frame)))
     elif kind == "version":
-        head["format"] = 99
+        head["format"] = "9.9"
     elif kind == "nan":
         frame[-40:] = b"\xff" * 40
     else:

@@ -30,7 +30,7 @@ def test_there_and_back(sizes: tuple[int, ...]) -> None:
     assert all(record.count_bytes() for record in content.values())
     assert unpack_down(content) == down
     assert list(content) == ["config"]
-    up = Up(number=4, held=NOTHING, key="a", reply=b"xyz", exact=others)
+    up = Up(number=4, held=NOTHING, reply=b"xyz", exact=others)
     found = unpack_up(RecordDict({**pack_up(up)}))
     assert found == up
 
@@ -60,7 +60,7 @@ def test_damaged(field: str, value: object) -> None:
 
 def test_another_version_says_what_to_do() -> None:
     content = RecordDict({**pack_up(Up(number=1, held=HELD))})
-    content[RECORD]["format"] = 2
+    content[RECORD]["format"] = "2.1"
     content[RECORD]["lossyfl"] = "9.9"
     with pytest.raises(
         Foreign, match=r"the node has lossyfl 9.9 .* install the same lossyfl on both"

@@ -273,6 +273,43 @@ class TestFaults:
         assert rounds_of(lossy)[-1].replies == NODES - 1
         assert f"reply of device 0 is refused as {reason}" in caplog.text
 
+    @pytest.mark.parametrize(
+        ("field", "value", "reason"),
+        [
+            ("number", -1, "number of a device"),
+            ("format", "0.0", "install the same lossyfl"),
+            ("exact.n", ["int64", "numpy.ndarray", "9999999"], "array n of the reply"),
+            ("bytes.n", b"garbage", "array n of the reply"),
+            ("sizes", [1 << 60], "is damaged"),
+        ],
+    )
+    def test_hostile_records(
+        self,
+        field: str,
+        value: object,
+        reason: str,
+        tmp_path: Path,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        app = ClientApp(mods=[lossy_mod])
+
+        @app.train()
+        def train(message: Message, _: object) -> Message:
+            content = RecordDict(
+                {"arrays": message.content["arrays"], "metrics": MetricRecord({"num-examples": 1})}
+            )
+            return Message(content, reply_to=message)
+
+        def change(reply: Message, node: int) -> None:
+            if node == 1000:
+                reply.content["lossyfl"][field] = value
+
+        model = ArrayRecord({"w": Array(np.zeros(9, np.float32)), "n": Array(np.array([3]))})
+        lossy = LossyStrategy(FedAvg(fraction_evaluate=0.0))
+        lossy.start(LocalGrid(app, 3, tmp_path, change=change), model, 2)
+        assert lossy.rounds[-1].replies == 2
+        assert reason in caplog.text
+
 
 class TestBadInput:
     def test_an_app_without_the_mod(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -4,7 +4,7 @@ One ConfigRecord `lossyfl` with a few fields, and the frames behind it as one ru
 that even a slow link moves well within Flower's timeout of a request. Every record is a request of
 its own, so a short run of bytes lies in the first record.
 
-`FORMAT` is the number of this layout of fields; frames have a version of their own.
+`FORMAT` is the number of this layout of fields, and of the version of frames.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,9 @@ from lossyfl import __version__
 from lossyfl.digests import NOTHING, Held
 from lossyfl.errors import LossyflError
 from lossyfl.flower.layout import Exact
+from lossyfl.wire.frame import VERSION
 
-FORMAT = 1
+FORMAT = f"1.{VERSION}"
 RECORD = "lossyfl"
 PIECE = 1 << 18
 """Bytes of one record: 34 s at 64 kbit/s, and few enough requests for a large model."""
@@ -62,7 +63,6 @@ class Up:
 
     number:  the device's
     held:    the estimate that it holds
-    key:     the name of the trained model's record; empty if there is none
     reply:   the frame of the update; empty if there is none
     exact:   what is not a float, of the trained model
     problem: why it did not train; empty if it did
@@ -70,7 +70,6 @@ class Up:
 
     number: int
     held: Held
-    key: str = ""
     reply: bytes = b""
     exact: Exact = field(default_factory=dict[str, Array])
     problem: str = ""
@@ -95,7 +94,7 @@ def pack_down(down: Down) -> dict[str, ConfigRecord]:
 
 def pack_up(up: Up) -> dict[str, ConfigRecord]:
     """The records of a message to the server."""
-    fields = {"number": up.number, "key": up.key, "problem": up.problem, **_held(up.held)}
+    fields = {"number": up.number, "problem": up.problem, **_held(up.held)}
     return _pack(fields, (up.reply,) if up.reply else (), up.exact)
 
 
@@ -131,7 +130,6 @@ def unpack_up(content: RecordDict) -> Up | None:
         return Up(
             number=_number(fields, "number"),
             held=_read_held(fields),
-            key=_text(fields, "key", ""),
             reply=b"".join(frames),
             exact=exact,
             problem=_text(fields, "problem", ""),

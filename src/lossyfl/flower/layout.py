@@ -115,6 +115,26 @@ def exact(record: ArrayRecord, layout: Layout) -> Exact:
     return {slot.name: record[slot.name] for slot in layout.slots if not slot.is_float}
 
 
+def check_exact(others: Exact, layout: Layout, *, of: str) -> None:
+    """Raise unless these are the arrays of a layout that are not floats, and can be read."""
+    for slot in layout.slots:
+        array = others.get(slot.name)
+        if slot.is_float or (array is not None and slot.fits(array) and _is_whole(array)):
+            continue
+        allowed = f"{slot.dtype} of shape {slot.shape}, as at the start"
+        got = "none" if array is None else f"{array.dtype} of shape {array.shape}, or damaged"
+        raise InputError(f"array {slot.name}", of=of, allowed=allowed, got=got)
+
+
+def _is_whole(array: Array) -> bool:
+    """Whether the bytes of an array are the array that it says it is."""
+    try:
+        found = _load(array)
+    except (InputError, ValueError, OSError, EOFError):
+        return False
+    return (found.dtype.name, found.shape) == (array.dtype, tuple(array.shape))
+
+
 def unflatten(vector: Vector, others: Exact, layout: Layout) -> ArrayRecord:
     """The model of a vector, every array in its own dtype."""
     arrays: dict[str, Array] = {}

@@ -183,7 +183,7 @@ class _Visit:
         frame = device.reply(flatten(whole, model.layout, of="the app's reply"))
         del content[key]
         others = exact(whole, model.layout)
-        return Up(number=self._number, held=device.held, key=key, reply=frame, exact=others)
+        return Up(number=self._number, held=device.held, reply=frame, exact=others)
 
     def _out_of_step(self, message: Message, problem: str) -> Message:
         """Say what the device holds, so that the server can send what it needs."""

@@ -42,7 +42,7 @@ from lossyfl.optimizers import Plain
 from lossyfl.schemes import Scheme, scheme
 from lossyfl.server import MAX_SAMPLES, Server
 from lossyfl.simulation.records import Round
-from lossyfl.states import UNKNOWN, Delivery
+from lossyfl.states import UNKNOWN, Delivery, check_number
 from lossyfl.types import Vector
 
 Evaluate = Callable[[int, ArrayRecord], MetricRecord | None]
@@ -94,6 +94,7 @@ class LossyStrategy(Strategy):
         self._online: frozenset[int] = frozenset()
         self._rounds_before = 0
         self._given: ArrayRecord | None = None
+        self._key = ""
 
     @property
     def server(self) -> Server:
@@ -191,7 +192,7 @@ class LossyStrategy(Strategy):
                 self._take(answer, failed, taken, lambda a: server.accept(a.number, a.up.reply))
         # The inner strategy looks at metrics and logs; it needs some arrays to do so.
         for answer in taken:
-            answer.message.content[answer.up.key] = _STAND_IN
+            answer.message.content[self._key] = _STAND_IN
         messages = [answer.message for answer in taken]
         _, metrics = self.inner.aggregate_train(number, messages + failed)
         server.close_round()
@@ -211,8 +212,8 @@ class LossyStrategy(Strategy):
 
             def expand(own: Answer) -> None:
                 trained = server.base + server.read(own.number, own.up.reply)
-                record = layouts.unflatten(trained, own.up.exact or self._exact, wide)
-                own.message.content[own.up.key] = record
+                record = layouts.unflatten(trained, own.up.exact, wide)
+                own.message.content[self._key] = record
 
             self._take(answer, failed, taken, expand)
         messages = [answer.message for answer in taken]
@@ -338,14 +339,15 @@ class LossyStrategy(Strategy):
         if len(keys) != 1:
             allowed = "one that sends the model it is given"
             raise InputError("inner", of="LossyStrategy", allowed=allowed, got="another")
-        rest = {key: own for key, own in content.items() if key != keys[0]}
+        self._key = keys[0]
+        rest = {key: own for key, own in content.items() if key != self._key}
         down = Down(
             training=self._training,
             scheme=self.spec,
             seed=self.seed,
             held=self.server.held,
             accepted=delivery.accepted,
-            key=keys[0],
+            key=self._key,
             frames=delivery.frames,
             layout=layout,
             exact=self._exact if delivery.frames else {},
@@ -376,6 +378,9 @@ class LossyStrategy(Strategy):
                 f"node {node} answers without lossyfl: put lossy_mod first into its app, "
                 "ClientApp(mods=[lossy_mod])"
             )
+        check_number(up.number)
+        if up.reply:
+            layouts.check_exact(up.exact, self._layout, of="the reply")
         before = self._nodes[node]
         peer = self._nodes.heard(node, up.number, up.held, online=self._online)
         if not before.known and peer.number != before.number:
@@ -460,8 +465,8 @@ def _mean(replies: Sequence[tuple[int, Exact]], before: Exact) -> Exact:
     total = sum(weight for weight, _ in replies)
     made: dict[str, Array] = {}
     for name, array in before.items():
-        terms = [weight / total * own[name].numpy() for weight, own in replies if name in own]
-        made[name] = _cast(np.sum(terms, axis=0), array) if terms else array
+        terms = [weight / total * own[name].numpy() for weight, own in replies]
+        made[name] = _cast(np.sum(terms, axis=0), array)
     return made
 
 
