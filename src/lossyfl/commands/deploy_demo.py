@@ -134,20 +134,18 @@ def _show(ran: Sequence[Ran], out: Path) -> None:
     from lossyfl.report.text import duration, percent, size
 
     goal = min(each.best for each in ran)
-    table = Table(title=f"Time and bytes to {percent(goal)}, and in all")
-    heads = ("", "rounds", "time", "down", "up", "best", "time in all", "down in all", "up in all")
-    for name in heads:
-        table.add_column(name, justify="right" if name else "left")
+    table = Table(title=f"Over real links, to {percent(goal)} and in all")
+    table.add_column("")
     for each in ran:
-        there, last = each.reached(goal), each.seen[-1]
-        assert there is not None
-        table.add_row(
-            each.scheme,
-            str(there.round),
-            *(duration(there.seconds), size(there.down), size(there.up)),
-            percent(each.best),
-            *(duration(last.seconds), size(last.down), size(last.up)),
-        )
+        table.add_column(each.scheme, justify="right")
+    there = [each.reached(goal) or each.seen[-1] for each in ran]
+    last = [each.seen[-1] for each in ran]
+    for name, seen in ((f"to {percent(goal)}", there), ("in all", last)):
+        table.add_row(f"{name}: rounds", *(str(each.round) for each in seen))
+        table.add_row("time", *(duration(each.seconds) for each in seen))
+        table.add_row("bytes down, all nodes", *(size(each.down) for each in seen))
+        table.add_row("bytes up, all nodes", *(size(each.up) for each in seen), end_section=True)
+    table.add_row("best accuracy", *(percent(each.best) for each in ran))
     console = Console()
     console.print(table)
     console.print(

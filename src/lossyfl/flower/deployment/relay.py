@@ -76,9 +76,9 @@ class Relay:
             except OSError:
                 writer.close()
                 return
-            await asyncio.gather(
-                _pump(reader, back, count, down=False), _pump(far, writer, count, down=True)
-            )
+            pumps = (_pump(reader, back, count, down=False), _pump(far, writer, count, down=True))
+            with suppress(asyncio.CancelledError):  # the relay stops
+                await asyncio.gather(*pumps)
 
         return handle
 
