@@ -7,7 +7,9 @@
     reply     up         a reply that was accepted
 
 Two ways of adding up the downlink: `broadcast` counts a frame that many devices hear in one round once,
-catch-ups one by one; `unicast` counts every frame for every device that was handed it.
+and what only one of them lacks for that one; `unicast` counts every frame for every device that was
+handed it. Savings are against 32-bit floats, which are one model a round: a device that missed some
+needs no more than the newest.
 """
 
 from collections.abc import Iterable
@@ -17,6 +19,9 @@ from typing import Literal
 Direction = Literal["down", "up"]
 Kind = Literal["initial", "update", "catch-up", "reply"]
 View = Literal["broadcast", "unicast"]
+
+SHARED: tuple[Kind, ...] = ("initial", "update")
+"""Kinds of frames that all devices of a round may hear."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +118,8 @@ class Ledger:
             and (round is None or entry.round == round)
             and (kinds is None or entry.kind in kinds)
         ]
+        # Floats would be one model a round to all, or to each device; replies are one each.
+        models = {_whom(entry, view): entry.entries for entry in chosen}
         if view == "broadcast":
             chosen = _once(chosen)
         return Total(
@@ -120,20 +127,23 @@ class Ledger:
             nbytes=sum(entry.nbytes for entry in chosen),
             paper_bits=sum(entry.paper_bits for entry in chosen),
             entropy_bits=sum(entry.entropy_bits for entry in chosen),
-            raw_bytes=sum(4 * entry.entries for entry in chosen),
-            paper_raw_bits=sum(33.0 * entry.entries for entry in chosen),
+            raw_bytes=sum(4 * entries for entries in models.values()),
+            paper_raw_bits=sum(33.0 * entries for entries in models.values()),
         )
 
 
+def _whom(entry: Entry, view: View) -> tuple[int, int]:
+    """The round, and the device that a model of plain floats would be for; -1 for all at once."""
+    to_all = entry.direction == "down" and view == "broadcast"
+    return entry.round, -1 if to_all else entry.device
+
+
 def _once(entries: list[Entry]) -> list[Entry]:
-    """Frames that a broadcast carries, once; catch-ups and replies are for one device each."""
-    seen: set[tuple[int, int]] = set()
-    kept: list[Entry] = []
-    for entry in entries:
-        shared = entry.kind in ("initial", "update")
-        if shared and (entry.round, entry.frame) in seen:
-            continue
-        if shared:
-            seen.add((entry.round, entry.frame))
-        kept.append(entry)
-    return kept
+    """Frames that a broadcast carries, once; other catch-ups and replies are for one device each."""
+    shared = {_heard(entry): entry for entry in reversed(entries) if entry.kind in SHARED}
+    first = {id(entry) for entry in shared.values()}
+    return [entry for entry in entries if id(entry) in first or _heard(entry) not in shared]
+
+
+def _heard(entry: Entry) -> tuple[int, int]:
+    return entry.round, entry.frame

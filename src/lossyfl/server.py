@@ -257,8 +257,9 @@ class Server:
             threads=self._threads,
         )
         frame, sent = link.send(state.theta, state.link, message)
-        sent_vector = state.theta - state.estimate if link.incremental else state.theta
-        self.ledger.eps[number] = eps(sent_vector)
+        quantized = link.quantized(state.theta, state.link, message)
+        if quantized is not None:
+            self.ledger.eps[number] = eps(quantized)
         estimate = sent.estimate if link.incremental else link.receive(frame, state.link)[0]
         if link.incremental:
             newest = Broadcast(round=number, digest=self._digest, frame=frame)

@@ -73,6 +73,10 @@ class Link(Protocol):
         """The frame of `x` and the sender's next state."""
         ...
 
+    def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector | None:
+        """What the quantizer is given when `x` is sent; None if there is none."""
+        ...
+
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """What the frame says of the sender's `x`, and the receiver's next state."""
         ...

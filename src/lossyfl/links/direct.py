@@ -6,6 +6,8 @@ from typing import ClassVar
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
 from lossyfl.links.schedule import Schedule
+from lossyfl.quantizers.rotated import Rotated
+from lossyfl.rotation import rotate
 from lossyfl.types import Vector
 from lossyfl.wire.frame import HARD_LIMIT
 
@@ -31,6 +33,12 @@ class Direct:
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x)."""
         return self.quantizer.encode(x, message), state
+
+    def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
+        """X, or what a rotation makes of it."""
+        del state
+        chosen = self.quantizer.at(message.address.round)
+        return rotate(x, message.rng.a) if isinstance(chosen, Rotated) else x
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x)."""

@@ -29,6 +29,10 @@ class Lossless:
         """X as raw floats."""
         return pack_raw(x, message.address), state
 
+    def quantized(self, x: Vector, state: LinkState, message: Message) -> None:
+        """Nothing is."""
+        del x, state, message
+
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """X."""
         return decode(frame, max_entries=HARD_LIMIT), state

@@ -41,13 +41,17 @@ class Tracked:
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""
-        change = x - state.estimate
-        if self.compensate:
-            change += state.memory
+        change = self.quantized(x, state, message)
         frame = self.quantizer.encode(change, message)
         estimate, _ = self.receive(frame, state)
         memory = change - decode(frame, max_entries=HARD_LIMIT) if self.compensate else state.memory
         return frame, LinkState(estimate=estimate, memory=memory)
+
+    def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
+        """The change, with what earlier frames left over if that is kept."""
+        del message
+        change = x - state.estimate
+        return change + state.memory if self.compensate else change
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """The estimate, moved by the frame."""
