@@ -3,6 +3,7 @@
 # Typer leaves parameters of its own functions without types.
 
 import json
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
-from lossyfl.errors import InputError
+from lossyfl.errors import Diverged, InputError, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,68 +60,92 @@ def compare(
     }  # fmt: skip
     settings = options.merged(config, flags)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    if "scheme" in settings:
-        allowed = "left out; --schemes says them"
-        raise InputError("scheme", of="a comparison", allowed=allowed, got=settings["scheme"])
+    for name in ("scheme", "out", "checkpoint_every", "tensorboard"):
+        if name in settings or name in how:
+            allowed = "left out of the file; " + (
+                "--schemes says them" if name == "scheme" else "a comparison has no such setting"
+            )
+            got = (settings | how)[name]
+            raise InputError(name, of="a comparison", allowed=allowed, got=got)
     options.import_from_here()
     count = options.start_workers(how.get("workers"))
-    from lossyfl.experiments.compare import plan
+    from lossyfl.experiments.compare import plan, settled
     from lossyfl.simulation.experiment import experiment
 
-    planned = plan(experiment(settings), schemes, seeds, out)
-    play(
-        planned, workers=count, data_dir=options.path("data_dir", how.get("data_dir")), quiet=quiet
-    )
+    folder = options.path("data_dir", how.get("data_dir"))
+    planned = plan(settled(experiment(settings), folder), schemes, seeds, out)
+    failed = play(planned, out, workers=count, data_dir=folder, quiet=quiet)
     if as_json:
+        write_report(out, [run.folder for run in planned])
         typer.echo(json.dumps([facts(run) for run in planned]))
     else:
         finish(out, [run.folder for run in planned])
+    tell(failed)
 
 
-def play(planned: "Sequence[Planned]", *, workers: int, data_dir: Path | None, quiet: bool) -> None:
-    """All runs that are not complete, under one display."""
+def play(
+    planned: "Sequence[Planned]", out: Path, *, workers: int, data_dir: Path | None, quiet: bool
+) -> "list[Planned]":
+    """All runs that are not complete, under one display; those whose loss became no number."""
     from lossyfl.commands.progress import Campaign
     from lossyfl.experiments.compare import go_on
+    from lossyfl.simulation.results import Results
     from lossyfl.simulation.run import Silent
-    from lossyfl.tasks import task
 
-    base = planned[0].experiment
-    rounds = base.rounds or task(base.task, data_dir).defaults.rounds
-    campaign = None if quiet else Campaign(rounds * len(planned), len(planned))
-    try:
+    total = sum(run.rounds for run in planned)
+    campaign = None if quiet else Campaign(total, len(planned))
+    failed: list[Planned] = []
+    with Results(out).locked(), ExitStack() as stack:  # who watches sees that it goes on
+        if campaign:
+            stack.callback(campaign.close)
         for run in planned:
-            if run.complete(rounds):
+            if run.is_complete or run.has_diverged:
                 if campaign:
-                    campaign.skip(rounds)
+                    campaign.skip(run.rounds)
+                failed += [run] if run.has_diverged else []
                 continue
-            watcher = campaign or Silent()
-            outcome = go_on(run, workers=workers, data_dir=data_dir, watcher=watcher)
-            if not outcome.finished:
+            try:
+                outcome = go_on(
+                    run, workers=workers, data_dir=data_dir, watcher=campaign or Silent()
+                )
+            except Stopped as error:
+                if not isinstance(error.__cause__, Diverged):
+                    raise
+                typer.echo(f"{error.__cause__}; the others go on", err=True)
+                failed.append(run)
+                continue
+            if outcome.interrupted or not outcome.finished:
                 typer.echo("interrupted; the same command goes on", err=True)
                 raise typer.Exit(130)
-    finally:
-        if campaign:
-            campaign.close()
+    return failed
 
 
-def finish(out: Path, folders: "Sequence[Path]") -> None:
+def tell(failed: "Sequence[Planned]") -> None:
+    """End with what went wrong, if anything did."""
+    if failed:
+        names = ", ".join(str(run.folder) for run in failed)
+        typer.echo(f"lossyfl: training diverged in {names}", err=True)
+        raise typer.Exit(1)
+
+
+def finish(out: Path, folders: "Sequence[Path]", note: str = "") -> None:
     """Print the table, and say where the rest is."""
     from lossyfl import report
 
-    typer.echo(report.markdown(write_report(out, folders)))
+    typer.echo(report.markdown(write_report(out, folders, note), note))
     typer.echo(f"results in {out}, all of it in {out / 'report.html'}")
 
 
-def write_report(out: Path, folders: "Sequence[Path]") -> "list[Group]":
-    """Write a page with everything and the tables into the folder."""
+def write_report(out: Path, folders: "Sequence[Path]", note: str = "") -> "list[Group]":
+    """Write a page with everything and the tables into the folder; `note` says how it was made."""
     from lossyfl import report
     from lossyfl.files.atomic import write_atomically
 
     groups = report.group(report.find(folders))
     for name, text in (
-        ("report.html", report.page(groups)),
-        ("table.md", report.markdown(groups)),
-        ("table.csv", report.csv(groups)),
+        ("report.html", report.page(groups, report.Options(note=note))),
+        ("table.md", report.markdown(groups, note)),
+        ("table.csv", report.csv_of_groups(groups)),
     ):
         write_atomically(out / name, [text.encode()])
     return groups

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
-from lossyfl.commands.compare import SYSTEMS, facts, play, write_report
+from lossyfl.commands.compare import SYSTEMS, facts, play, tell, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,17 +27,19 @@ def demo(
     Runs that are complete are not run again; another --out begins anew.
     """
     workers = options.start_workers(None)
-    from lossyfl.experiments.compare import plan
+    from lossyfl.experiments.compare import plan, settled
     from lossyfl.simulation.experiment import Experiment
 
-    planned = plan(Experiment(task="digits", rounds=rounds), SYSTEMS, 1, out)
-    play(planned, workers=workers, data_dir=None, quiet=as_json)
+    base = settled(Experiment(task="digits", rounds=rounds), None)
+    planned = plan(base, SYSTEMS, 1, out)
+    failed = play(planned, out, workers=workers, data_dir=None, quiet=as_json)
     groups = write_report(out, [run.folder for run in planned])
     if as_json:
         typer.echo(json.dumps([facts(run) for run in planned]))
     else:
         _show(groups)
         typer.echo(f"open {out / 'report.html'} in a browser; next: lossyfl compare --help")
+    tell(failed)
 
 
 def _show(groups: "Sequence[Group]") -> None:

@@ -71,7 +71,8 @@ def deploy_demo(
     from lossyfl.flower.deployment.federation import federation
 
     ran: list[Ran] = []
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it, too, stops everything
+    for number in (signal.SIGINT, signal.SIGTERM):  # both stop everything, also in the background
+        signal.signal(number, signal.default_int_handler)
     with ExitStack() as stack:
         if links is not None:
             stack.enter_context(links)

@@ -233,7 +233,7 @@ class Campaign:
         self._done += 1
         self._played += 1
         now = time.monotonic()
-        left = (now - self._begin) / self._played * (self._total - self._done)
+        left = (now - self._begin) / self._played * max(self._total - self._done, 0)
         text = f"run {self._run}/{self._runs} round {self._tally.rounds}/{self._tally.total}"
         line = f"{text}  {self._tally.text()}"
         shown = f"all: {duration(left)} left"

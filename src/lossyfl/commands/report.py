@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands.output import can_write
+from lossyfl.errors import InputError, one_of
 
 if TYPE_CHECKING:
     from lossyfl.report.groups import Group
@@ -27,6 +28,7 @@ class Outputs:
     page: Path
     markdown: Path | None
     csv: Path | None
+    rounds_csv: Path | None
     figures: tuple[Path, ...]
 
 
@@ -34,10 +36,12 @@ def report(
     folders: Annotated[list[Path], typer.Argument(help="Results directories, or folders of some.")],
     out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
     markdown: Annotated[Path | None, typer.Option(help="Also a table as Markdown.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Also a table as CSV.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Also the results as CSV.")] = None,
+    rounds_csv: Annotated[Path | None, typer.Option(help="Also every round as CSV.")] = None,
     figure: Annotated[
         list[Path] | None, typer.Option(help="Also a figure, .png, .svg or .pdf; may be repeated.")
     ] = None,
+    x: Annotated[str, typer.Option("--x", help="Of figures: rounds or bytes.")] = "rounds",
     downlink: Annotated[str, typer.Option(help="Rate of the link down, as 1Mbit.")] = "1Mbit",
     uplink: Annotated[str, typer.Option(help="Rate of a device's link up.")] = "250kbit",
     latency: Annotated[str, typer.Option(help="Of the link, each way.")] = "50ms",
@@ -59,13 +63,21 @@ def report(
         uplink=rate(uplink, name="uplink"),
         latency=seconds(latency, name="latency"),
     )
-    outputs = Outputs(page=out, markdown=markdown, csv=csv, figures=tuple(figure or ()))
+    if x not in ("rounds", "bytes"):
+        raise InputError("x", of="a figure", allowed=one_of(("rounds", "bytes"), x), got=x)
+    outputs = Outputs(
+        page=out,
+        markdown=markdown,
+        csv=csv,
+        rounds_csv=rounds_csv,
+        figures=tuple(figure or ()),
+    )
     _check(outputs)
-    options = Options(title=title, link=link)
+    options = Options(title=title, link=link, note=caption or "")
     groups = _follow(folders, outputs, options) if watch else _write(folders, outputs, options)
-    _tables(groups, outputs)
+    _tables(groups, outputs, options)
     for path in outputs.figures:
-        draw(groups, path, title=title, caption=caption)
+        draw(groups, path, x=x, title=title, caption=caption)
     runs = sum(len(group.runs) for group in groups)
     typer.echo(f"{runs} run{'' if runs == 1 else 's'} in {out}; open it in a browser")
 
@@ -75,22 +87,30 @@ def _check(outputs: Outputs) -> None:
     can_write(outputs.page, (".html", ".htm"))
     can_write(outputs.markdown)
     can_write(outputs.csv)
+    can_write(outputs.rounds_csv)
     for path in outputs.figures:
         can_write(path, (".png", ".svg", ".pdf"))
 
 
 def _follow(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "list[Group]":
-    """Write the page again and again until no run goes on, or until Ctrl-C."""
+    """Write the page again and again until nothing goes on any more, or until Ctrl-C."""
     live = replace(options, reload=EVERY)
     try:
-        groups = _write(folders, outputs, live)
+        _write(folders, outputs, live)
         typer.echo(f"watching, open {outputs.page} in a browser; Ctrl-C ends", err=True)
-        while any(group.running for group in groups):
+        while any(_is_busy(folder) for folder in folders):
             time.sleep(EVERY)
-            groups = _write(folders, outputs, live)
+            _write(folders, outputs, live)
     except KeyboardInterrupt:
         typer.echo("stopped watching", err=True)
     return _write(folders, outputs, options)
+
+
+def _is_busy(folder: Path) -> bool:
+    """Whether a run or a comparison goes on in a folder or below."""
+    from lossyfl.simulation.results import is_locked
+
+    return any(is_locked(lock.parent) for lock in folder.rglob(".lock"))
 
 
 def _write(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "list[Group]":
@@ -105,12 +125,15 @@ def _write(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "li
     return groups
 
 
-def _tables(groups: "Sequence[Group]", outputs: Outputs) -> None:
+def _tables(groups: "Sequence[Group]", outputs: Outputs, options: "Options") -> None:
     """Write the tables."""
+    from lossyfl import report
     from lossyfl.files.atomic import write_atomically
-    from lossyfl.report import tables
 
-    if outputs.markdown is not None:
-        write_atomically(outputs.markdown, [tables.markdown(groups).encode()])
-    if outputs.csv is not None:
-        write_atomically(outputs.csv, [tables.csv(groups).encode()])
+    for path, text in (
+        (outputs.markdown, report.markdown(groups, options.note, options.link)),
+        (outputs.csv, report.csv_of_groups(groups)),
+        (outputs.rounds_csv, report.csv_of_rounds(groups)),
+    ):
+        if path is not None:
+            write_atomically(path, [text.encode()])

@@ -19,18 +19,22 @@ class Variadic(TyperCommand):
 def spread(arguments: list[str], several: tuple[str, ...]) -> list[str]:
     """The arguments with one value behind each option.
 
+    An option without a value stays as it is, for click to say so.
+
     >>> spread(["--schemes", "a", "b", "--rounds", "3"], ("--schemes",))
     ['--schemes', 'a', '--schemes', 'b', '--rounds', '3']
+    >>> spread(["--schemes=a", "b"], ("--schemes",))
+    ['--schemes', 'a', '--schemes', 'b']
     """
     result: list[str] = []
-    open_option = ""
+    name, waiting = "", False
     for argument in arguments:
         if argument.startswith("-"):
-            open_option = argument if argument in several else ""
-            if not open_option:
-                result.append(argument)
-        elif open_option:
-            result += [open_option, argument]
+            first, _, value = argument.partition("=")
+            name = first if first in several else ""
+            waiting = bool(name) and not value
+            result += [name, value] if name and value else [argument]
         else:
-            result.append(argument)
+            result += [argument] if waiting or not name else [name, argument]
+            waiting = False
     return result

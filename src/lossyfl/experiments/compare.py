@@ -1,7 +1,8 @@
 """Several schemes on one task: the same seeds, so the same start, devices, batches and drop-outs.
 
 Every run has a folder of its own below one. What is complete is not run again, what was interrupted
-goes on, so a comparison can be stopped and repeated with the same command until it is done.
+goes on, so a comparison can be stopped and repeated with the same command until it is done. Nothing that
+was trained is ever removed.
 """
 
 from collections.abc import Sequence
@@ -9,46 +10,70 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lossyfl.errors import InputError
+from lossyfl.schemes import scheme
 from lossyfl.simulation import checkpoint
 from lossyfl.simulation.experiment import KEYS, Experiment, slug
 from lossyfl.simulation.records import read_rounds
 from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import Outcome, Watcher, resume, run
+from lossyfl.simulation.setup import load_task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """One run of a comparison, and where it goes."""
+    """One run of a comparison, all settings said, and where it goes."""
 
     experiment: Experiment
     folder: Path
 
     @property
-    def done(self) -> int:
-        """Rounds that are saved."""
-        results = Results(self.folder)
-        saved = checkpoint.path(results.checkpoint).is_file()
-        return len(read_rounds(results.rounds)) if saved or results.model.is_file() else 0
+    def rounds(self) -> int:
+        """How many it is to have."""
+        assert self.experiment.rounds is not None
+        return self.experiment.rounds
 
-    def complete(self, rounds: int) -> bool:
-        """Whether all rounds are done and the model is written."""
-        return self.done >= rounds and Results(self.folder).model.is_file()
+    @property
+    def done(self) -> int:
+        """Rounds that are written down."""
+        return len(read_rounds(Results(self.folder).rounds))
+
+    @property
+    def state(self) -> str:
+        """As its results say; empty for a run that has not begun."""
+        return Results(self.folder).state()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rounds are done."""
+        return self.state == "done" and self.done >= self.rounds
+
+    @property
+    def has_diverged(self) -> bool:
+        """Whether it came to a loss that is no number; it would again."""
+        return self.state == "diverged"
+
+
+def settled(asked: Experiment, data_dir: Path | None) -> Experiment:
+    """The experiment with what suits its task where nothing was said."""
+    return asked.resolved(load_task(asked.task, data_dir).defaults)
 
 
 def plan(base: Experiment, schemes: Sequence[str], seeds: int, out: Path) -> list[Planned]:
-    """All runs, seed by seed, so that every scheme has its first one early."""
+    """All runs of a settled experiment, seed by seed, so that every scheme has its first one early."""
     if not schemes or len(set(schemes)) != len(schemes):
         allowed = "at least one, each once"
         raise InputError("schemes", of="a comparison", allowed=allowed, got=" ".join(schemes))
     if seeds < 1:
         raise InputError("seeds", of="a comparison", allowed="an int >= 1", got=seeds)
+    for spec in schemes:
+        scheme(spec)  # raises now, not when its turn comes
     runs = [
         Planned(
-            experiment=replace(base, scheme=scheme, seed=base.seed + k),
-            folder=out / f"{slug(scheme)}-{base.seed + k}",
+            experiment=replace(base, scheme=spec, seed=base.seed + k),
+            folder=out / f"{slug(spec)}-{base.seed + k}",
         )
         for k in range(seeds)
-        for scheme in schemes
+        for spec in schemes
     ]
     for planned in runs:
         _check_folder(planned)
@@ -64,31 +89,28 @@ def go_on(
     checkpoint_every: float = 30.0,
 ) -> Outcome:
     """Start a run, or go on with it from its checkpoint."""
-    results = Results(planned.folder)
-    if checkpoint.path(results.checkpoint).is_file():
-        rounds = planned.experiment.rounds
-        longer = rounds if rounds is not None and rounds > planned.done else None
-        return resume(
+    if planned.done == 0:
+        return run(
+            planned.experiment,
             planned.folder,
-            rounds=longer,
             workers=workers,
             data_dir=data_dir,
             checkpoint_every=checkpoint_every,
+            force=True,  # no round is there, so nothing is lost
             watcher=watcher,
         )
-    return run(
-        planned.experiment,
+    return resume(
         planned.folder,
+        rounds=planned.rounds if planned.rounds > planned.done else None,
         workers=workers,
         data_dir=data_dir,
         checkpoint_every=checkpoint_every,
-        force=True,  # killed before its first checkpoint: nothing is lost
         watcher=watcher,
     )
 
 
 def _check_folder(planned: Planned) -> None:
-    """Raise if the folder holds a run with other settings."""
+    """Raise if the folder holds a run with other settings, or one that can neither stay nor go on."""
     results = Results(planned.folder)
     results.check_free(force=True)
     if not results.config.is_file():
@@ -96,6 +118,13 @@ def _check_folder(planned: Planned) -> None:
     stored = results.read_config()
     for name in KEYS:
         asked, found = getattr(planned.experiment, name), getattr(stored, name)
-        if asked not in (None, found) and name != "rounds":
+        if asked != found and name != "rounds":
             allowed = f"{found}, as in {results.config} (or another --out)"
             raise InputError(name, of="this comparison", allowed=allowed, got=asked)
+    if planned.done > planned.rounds:
+        allowed = f"at least {planned.done}, as in {planned.folder} (or another --out)"
+        raise InputError("rounds", of="this comparison", allowed=allowed, got=planned.rounds)
+    ends = planned.is_complete or planned.has_diverged or not planned.done
+    if not ends and not checkpoint.path(results.checkpoint).is_file():
+        allowed = f"{planned.done}: its checkpoint is gone (or another --out)"
+        raise InputError("rounds", of=str(planned.folder), allowed=allowed, got=planned.rounds)

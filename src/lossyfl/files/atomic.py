@@ -17,7 +17,11 @@ def write_atomically(
     """
     if not path.parent.is_dir():
         raise InputError("folder", of=path.name, allowed="one that exists", got=str(path.parent))
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        allowed = "one that can be written"
+        raise InputError("folder", of=path.name, allowed=allowed, got=str(error)) from error
     try:
         with os.fdopen(handle, "wb") as file:
             for piece in pieces:

@@ -2,6 +2,7 @@
 # pyright: reportUnknownMemberType=false
 # Matplotlib leaves parameters of its own functions without types.
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +11,7 @@ import numpy as np
 
 from lossyfl.errors import InputError
 from lossyfl.extras import require
+from lossyfl.files.atomic import write_atomically
 from lossyfl.report.curves import Curve, Floats, bands, curve
 from lossyfl.report.groups import Group
 from lossyfl.report.styles import Style, styles
@@ -72,7 +74,9 @@ def draw(
             figure.suptitle(title, fontsize=11, parse_math=False)
         if caption is not None:
             figure.supxlabel(caption, fontsize=8, x=0.02, ha="left", parse_math=False, wrap=True)
-        figure.savefig(path, dpi=200, metadata=_metadata(path.suffix))
+        image = io.BytesIO()
+        figure.savefig(image, format=path.suffix[1:], dpi=200, metadata=_metadata(path.suffix))
+    write_atomically(path, [image.getvalue()])
 
 
 def _plot(axes: "Axes", groups: Sequence[Group], x: X) -> None:

@@ -5,8 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from lossyfl.errors import InputError
 from lossyfl.report.runs import Run
 from lossyfl.simulation.experiment import KEYS, Experiment
+from lossyfl.simulation.records import Round
 
 FAMILIES = ("lossless", "lb", "lfl", "lgm", "ltgm")
 """The paper's systems, in the order in which they are shown."""
@@ -47,7 +49,9 @@ def group(runs: Iterable[Run]) -> list[Group]:
     """The groups by task, the paper's systems first, then by name."""
     together: defaultdict[Experiment, list[Run]] = defaultdict(list)
     for run in runs:
-        together[replace(run.settings, seed=0)].append(run)
+        own = together[replace(run.settings, seed=0)]
+        if not _is_there(run, own):
+            own.append(run)
     chosen = sorted(together, key=_order)
     return [
         Group(
@@ -56,6 +60,24 @@ def group(runs: Iterable[Run]) -> list[Group]:
         )
         for settings in chosen
     ]
+
+
+def _is_there(run: Run, others: Sequence[Run]) -> bool:
+    """Whether the same run is there already; raises if it is one of the same seed that came out otherwise."""
+    for other in others:
+        if other.settings.seed != run.settings.seed:
+            continue
+        if [_outcome(record) for record in run.rounds] != [_outcome(r) for r in other.rounds]:
+            allowed = "one run of each seed"
+            got = f"{other.name} and {run.name} with the same settings"
+            raise InputError(f"seed {run.settings.seed}", of="a report", allowed=allowed, got=got)
+        return True
+    return False
+
+
+def _outcome(record: Round) -> tuple[object, ...]:
+    """What the same run does again."""
+    return record.accuracy, record.train_loss, record.down.nbytes, record.up.nbytes
 
 
 def family(settings: Experiment) -> str:

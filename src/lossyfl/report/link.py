@@ -3,7 +3,7 @@
 a round = latency + down / downlink + training + coding + latency + reply / uplink
 
 down      broadcast: all frames of the round, each sent once for all who hear it
-          unicast:   the frames of the device that is sent most; links work in parallel
+          unicast:   a copy for every device that needs one, over the same downlink
 reply     the longest of the round; uplinks work in parallel
 training  the local steps of one device, the mean over those that trained
 coding    the server makes the broadcast, a device its reply, the server decodes and adds all replies
@@ -55,8 +55,8 @@ def load(group: Group) -> Load:
 
     return Load(
         broadcast=mean(lambda run: [record.down.nbytes for record in run.rounds]),
-        unicast=mean(lambda run: [most.down for most in run.busiest]),
-        reply=mean(lambda run: [most.up for most in run.busiest]),
+        unicast=mean(lambda run: [record.down.unicast for record in run.rounds]),
+        reply=mean(lambda run: list(run.longest)),
         training=mean(lambda run: [training(record) for record in run.rounds]),
         coding=mean(lambda run: [coding_down(r) + coding_up(r) for r in run.rounds]),
     )

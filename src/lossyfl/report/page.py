@@ -33,6 +33,7 @@ def page(groups: Sequence[Group], options: Options | None = None) -> str:
         "title": tag("title", _title(groups, chosen)).html,
         "heading": tag("h1", _title(groups, chosen)).html,
         "about": _about(groups).html,
+        "note": tag("p", chosen.note, class_="note").html if chosen.note else "",
         "bands": _bands(groups).html,
         "policy": _policy(script),
         "style": f"<style>\n{_asset('page.css')}{_colours(groups)}</style>",

@@ -53,9 +53,11 @@ class Options:
     title:  of the page; None is one made of the tasks
     link:   what is filled in at first
     reload: seconds after which the page loads itself anew, while runs go on
+    note:   how it was made, below the title
     """
 
     title: str | None = None
+    note: str = ""
     link: Link = field(default_factory=Link)
     reload: float | None = None
 

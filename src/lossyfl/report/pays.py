@@ -46,8 +46,8 @@ def uplink(group: Group) -> Pays:
     """Of the longest reply."""
 
     def saved(run: Run) -> list[float]:
-        pairs = zip(run.rounds, run.busiest, strict=True)
-        return [record.up.raw / max(record.replies, 1) - most.up for record, most in pairs]
+        pairs = zip(run.rounds, run.longest, strict=True)
+        return [record.up.raw / max(record.replies, 1) - reply for record, reply in pairs]
 
     return _median(group, saved, lambda run: [coding_up(record) for record in run.rounds])
 

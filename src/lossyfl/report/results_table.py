@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from lossyfl.report import text
 from lossyfl.report.groups import Group
+from lossyfl.report.markdown import tail
 from lossyfl.report.markup import Markup, Piece, join, tag
 from lossyfl.report.rows import LOOKS, Row, row
-from lossyfl.report.tables import tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ def _cell(cell: Cell) -> Markup:
 
 def _seeds(facts: Row) -> Markup:
     count = len(facts.seeds)
-    return tag("span", str(count), title=f"seeds {text.numbers(facts.seeds)}")
+    shown = f"{count} of {count + facts.others}" if facts.others else str(count)
+    return tag("span", shown, title=f"seeds {text.numbers(facts.seeds)}")
 
 
 def _cells(facts: Row) -> list[Cell]:

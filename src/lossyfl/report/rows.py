@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import Run
@@ -24,6 +24,8 @@ class Both:
 class Row:
     """A group in numbers; None where there is nothing to say.
 
+    seeds:   of the runs that came that far, which all numbers are of
+    others:  how many runs of the group did not yet
     rounds:  of the longest run
     last:    accuracy of the last look, the mean over seeds
     tail:    the mean of the last ten looks of all seeds
@@ -34,10 +36,13 @@ class Row:
     paper:   the same by the paper's count, 33 bits an entry over R_Q
     bits:    an entry, in frames as they were sent
     seconds: of a run, the mean over seeds
+    later:   the saving of the downlink without the first model, real and by the paper's count
+    eps:     of the broadcasts, their median and the largest
     """
 
     label: str
     seeds: tuple[int, ...]
+    others: int
     rounds: int
     last: float | None
     tail: float | None
@@ -48,19 +53,26 @@ class Row:
     paper: Both
     bits: Both
     seconds: float
+    later: tuple[float | None, float | None]
+    eps: tuple[float | None, float | None]
 
 
 def row(group: Group) -> Row:
     """The row of a group."""
-    looks = [_looks(run) for run in group.runs]
+    rounds = max(len(run.rounds) for run in group.runs)
+    whole = [run for run in group.runs if len(run.rounds) == rounds]
+    looks = [_looks(run) for run in whole]
     ends = [seen[-1] for seen in looks if seen]
     tail = [value for seen in looks for value in seen[-LOOKS:]]
-    records = [record for run in group.runs for record in run.rounds]
-    runs = len(group.runs)
+    records = [record for run in whole for record in run.rounds]
+    later = [record.down for record in records if record.round > 0]
+    eps = [record.eps for record in records if record.eps is not None]
+    runs = len(whole)
     return Row(
         label=group.label,
-        seeds=group.seeds,
-        rounds=max(len(run.rounds) for run in group.runs),
+        seeds=tuple(run.settings.seed for run in whole),
+        others=len(group.runs) - runs,
+        rounds=rounds,
         last=fmean(ends) if ends else None,
         tail=fmean(tail) if tail else None,
         spread=stdev(tail) if len(tail) > 1 else None,
@@ -73,6 +85,11 @@ def row(group: Group) -> Row:
         paper=_both(records, lambda t: t.raw * 33 / 32, lambda t: t.paper),
         bits=_both(records, lambda t: 8 * t.nbytes, lambda t: t.entries),
         seconds=sum(record.seconds.total for record in records) / runs,
+        later=(
+            _ratio(later, lambda t: t.raw, lambda t: t.nbytes),
+            _ratio(later, lambda t: t.raw * 33 / 32, lambda t: t.paper),
+        ),
+        eps=(median(eps), max(eps)) if eps else (None, None),
     )
 
 

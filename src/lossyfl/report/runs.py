@@ -2,21 +2,22 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
 from lossyfl.errors import InputError
-from lossyfl.report.busiest import Busiest, busiest
+from lossyfl.report.longest import longest_replies
 from lossyfl.simulation.experiment import Experiment, experiment, read_toml
 from lossyfl.simulation.records import Round, Seconds, Traffic, read_rounds
+from lossyfl.simulation.results import Results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
     """What run.json says of a run.
 
-    state:   "running", "interrupted", "stopped", "done", or "unknown" if nothing is said
+    state:   as `Results.state` says, or "unknown" if nothing is said
     command: that made or resumed it
     machine: processor, system and versions, by name
     """
@@ -31,14 +32,14 @@ class Run:
     """One results directory.
 
     name:    the folder, as it was given
-    busiest: of each round, the device that was sent most and the one that sent most
+    longest: reply of each round, in bytes
     """
 
     name: str
     settings: Experiment
     about: About
     rounds: tuple[Round, ...]
-    busiest: tuple[Busiest, ...]
+    longest: tuple[float, ...]
 
 
 def find(folders: Iterable[Path]) -> list[Run]:
@@ -61,11 +62,11 @@ def read(folder: Path) -> Run:
         for record in rounds:
             _check(record)
         return Run(
-            name=str(folder),
+            name=str(folder).encode(errors="replace").decode(),  # any bytes may name a folder
             settings=experiment(read_toml(folder / "config.toml")),
-            about=_about(folder / "run.json"),
+            about=replace(_about(folder / "run.json"), state=Results(folder).state() or "unknown"),
             rounds=tuple(rounds),
-            busiest=busiest(folder / "ledger.csv", rounds),
+            longest=longest_replies(folder / "ledger.csv", rounds),
         )
     except (InputError, UnicodeDecodeError) as error:
         allowed = "those that lossyfl wrote"

@@ -36,15 +36,19 @@ def duration(seconds: float) -> str:
 
     >>> duration(0.0042), duration(4.2), duration(75), duration(7300)
     ('4.2 ms', '4.2 s', '1:15 min', '2:01 h')
+    >>> duration(0.9996), duration(59.97), duration(3599.9)
+    ('1.0 s', '1:00 min', '1:00 h')
     """
-    if seconds < 1:
+    if seconds < 0.0995:
         return f"{1000 * seconds:.2g} ms"
-    if seconds < 60:
+    if seconds < 0.9995:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 59.95:
         return f"{seconds:.1f} s"
-    minutes = int(seconds // 60)
-    if minutes < 60:
-        return f"{minutes}:{int(seconds % 60):02d} min"
-    return f"{minutes // 60}:{minutes % 60:02d} h"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    return f"{whole // 3600}:{whole // 60 % 60:02d} h"
 
 
 def percent(value: float | None) -> str:

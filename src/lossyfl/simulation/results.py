@@ -36,7 +36,7 @@ from lossyfl.types import Vector
 if TYPE_CHECKING:
     from lossyfl.tasks.flat import Place  # torch is not needed to read and write results
 
-State = Literal["running", "interrupted", "stopped", "done"]
+State = Literal["running", "interrupted", "stopped", "diverged", "done"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +170,17 @@ class Results:
             raise InputError("folder", of="a run", allowed=allowed, got=str(self.folder))
         return experiment(read_toml(self.config))
 
+    def state(self) -> str:
+        """How the run stands, by its own words; empty if there are none.
+
+        A run that says that it is running but has let go of its folder was killed: "stopped".
+        """
+        try:
+            said = str(json.loads(self.about.read_text()).get("state", ""))
+        except (OSError, ValueError, AttributeError):
+            return ""
+        return "stopped" if said == "running" and not is_locked(self.folder) else said
+
     def write_about(self, state: State, rounds: list[Round]) -> None:
         """How the run stands."""
         facts = {
@@ -214,6 +225,18 @@ class Results:
             for place in places
         )
         safetensors.write(self.model, File(tensors=tensors, metadata={"format": "pt"}))
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process works in a folder."""
+    try:
+        with (folder / ".lock").open("r") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def _append(path: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lossyfl.errors import InputError, LossyflError, Stopped
+from lossyfl.errors import Diverged, InputError, LossyflError, Stopped
 from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
 from lossyfl.simulation.experiment import Experiment
@@ -68,10 +68,11 @@ class Silent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a run ended: `finished`, or interrupted after a whole round."""
+    """How a run ended: `finished`, or not; `interrupted`, if somebody wished that, after a whole round."""
 
     folder: Path
     finished: bool
+    interrupted: bool
     summary: Summary
 
 
@@ -130,6 +131,7 @@ def resume(
             check_portable(setup.task)
         wait_until_alone(checkpoints.store_path(results.checkpoint))
         results.write_config(settings)
+        results.model.unlink(missing_ok=True)  # of fewer rounds
         journey = _Journey(setup, results, workers, folder)
         return journey.go(watcher or Silent(), checkpoint_every, saved)
 
@@ -146,9 +148,10 @@ class _Journey:
     def go(self, watcher: Watcher, checkpoint_every: float, saved: Checkpoint | None) -> Outcome:
         """All rounds that are left, from a checkpoint if there is one."""
         finished = False
+        interrupted = threading.Event()
         with ExitStack() as stack:
             try:
-                with _interrupts(watcher) as interrupted:
+                with _interrupts(watcher, interrupted):
                     self._open(stack, saved)
                     self.results.write_about("running", self.done)
                     watcher.started(self.setup, self.done)
@@ -163,10 +166,16 @@ class _Journey:
                 raise  # nothing has begun
             except (Exception, KeyboardInterrupt) as error:
                 with suppress(OSError):  # there may be no room for it
-                    self.results.write_about("stopped", self.done)
+                    state = "diverged" if isinstance(error, Diverged) else "stopped"
+                    self.results.write_about(state, self.done)
                 raise Stopped(self._explain(error)) from error
         summary = summarize(self.done)
-        return Outcome(folder=self.results.folder, finished=finished, summary=summary)
+        return Outcome(
+            folder=self.results.folder,
+            finished=finished,
+            interrupted=interrupted.is_set(),
+            summary=summary,
+        )
 
     def _open(self, stack: ExitStack, saved: Checkpoint | None) -> None:
         """The store, the workers, and the state to go on from."""
@@ -251,9 +260,8 @@ def _make_room(path: Path, shape: Shape) -> None:
 
 
 @contextmanager
-def _interrupts(watcher: Watcher) -> Generator[threading.Event]:
-    """An event that Ctrl-C or a request to end sets; the second one stops at once."""
-    wished = threading.Event()
+def _interrupts(watcher: Watcher, wished: threading.Event) -> Generator[None]:
+    """Have Ctrl-C or a request to end set an event; the second one stops at once."""
 
     def wish(number: int, frame: FrameType | None) -> None:
         del number, frame
@@ -263,11 +271,11 @@ def _interrupts(watcher: Watcher) -> Generator[threading.Event]:
         watcher.stopping()
 
     if threading.current_thread() is not threading.main_thread():
-        yield wished  # only the main thread hears signals
+        yield  # only the main thread hears signals
         return
     before = {number: signal.signal(number, wish) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield wished
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -61,13 +61,19 @@ class Setup:
         )
 
 
+def load_task(spec: str, data_dir: Path | None = None) -> Task:
+    """The task of a run; raises if it is none."""
+    chosen = task(spec, data_dir)
+    if not isinstance(chosen, Task):  # pyright: ignore[reportUnnecessaryIsInstance]
+        allowed = "a function that returns a lossyfl.tasks.Task"
+        raise InputError("task", of="a run", allowed=allowed, got=spec)
+    return chosen
+
+
 def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
     """The experiment, made ready; raises on anything that could not run."""
     chosen_scheme = scheme(asked.scheme)  # before the data, which takes longer
-    chosen_task = task(asked.task, data_dir)
-    if not isinstance(chosen_task, Task):  # pyright: ignore[reportUnnecessaryIsInstance]
-        allowed = "a function that returns a lossyfl.tasks.Task"
-        raise InputError("task", of="a run", allowed=allowed, got=asked.task)
+    chosen_task = load_task(asked.task, data_dir)
     resolved = asked.resolved(chosen_task.defaults)
     local = Local(
         tau=resolved.tau or 1,

@@ -18,6 +18,7 @@ from lossyfl.flower.deployment.certificates import Certificates, write_certifica
 from lossyfl.flower.deployment.network import Links
 from lossyfl.flower.deployment.processes import Processes
 from lossyfl.flower.deployment.relay import Count, Relay
+from lossyfl.flower.envelope import PIECE
 
 if TYPE_CHECKING:
     import subprocess
@@ -142,7 +143,8 @@ def federation(folder: Path, nodes: int, links: Links | None = None) -> Generato
     )
     with ExitStack() as stack:
         relay = Relay(main, dict(enumerate(ports.relayed)), "0.0.0.0" if links else LOOPBACK)
-        processes = stack.enter_context(Processes(folder, _environment(home)))
+        environment = _environment(home) | (_SLOW if links else {})
+        processes = stack.enter_context(Processes(folder, environment))
         stack.enter_context(relay)
         _start_superlink(processes, main, certificates)
         made = Federation(folder, processes, relay, ports, certificates.authority, links)
@@ -206,6 +208,10 @@ def _environment(home: Path) -> dict[str, str]:
         "FLWR_DISABLE_UPDATE_CHECK": "1",
         "OMP_NUM_THREADS": "1",
     }
+
+
+_SLOW = {"FLWR_PRIVATE_MAX_ARRAY_CHUNK_SIZE": str(PIECE)}
+"""Without it plain Flower sends 5 MB in one request, which a slow link does not finish in its 30 s."""
 
 
 def _write_app(folder: Path, client: str) -> Path:

@@ -1,0 +1,143 @@
+"""A report as Markdown: results, broadcasts, time over a link, settings and commands."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from lossyfl.report import text
+from lossyfl.report.groups import Group
+from lossyfl.report.link import Link, elapsed, load
+from lossyfl.report.pays import Pays, downlink, uplink
+from lossyfl.report.rows import LOOKS, Both, Row, row
+
+HEAD = (
+    "scheme", "seeds", "rounds", "accuracy", f"last {LOOKS} looks", "best", "down", "up",
+    "saving down / up", "paper's count down / up", "bits an entry down / up", "time",
+)  # fmt: skip
+
+NOTE = f"""
+Accuracy is that of the last look at the test set, the mean over seeds; then the mean and standard deviation
+of the last {LOOKS} looks of all seeds, and the best look. Bytes are those of frames, a broadcast counted
+once; savings are against 32-bit floats, and by the paper's count of 33 bits an entry over R_Q.
+"""
+
+
+def markdown(groups: Sequence[Group], note: str = "", link: Link | None = None) -> str:
+    """Tables for each task; with a link, also what would take how long over it."""
+    tasks = dict.fromkeys(group.settings.task for group in groups)
+    parts = [f"{_escaped(note)}\n"] if note else []
+    for task in tasks:
+        own = [group for group in groups if group.settings.task == task]
+        parts += [f"### {_escaped(task)}\n", _results(own), NOTE.lstrip(), _broadcasts(own)]
+        if link is not None:
+            parts += [_times(own, link), _pays(own)]
+    parts.append(_commands(groups))
+    return "\n".join(parts)
+
+
+def tail(facts: Row) -> str:
+    """The mean of the last looks, and their spread."""
+    if facts.tail is None:
+        return text.MISSING
+    spread = "" if facts.spread is None else f" ± {100 * facts.spread:.2f}"
+    return f"{100 * facts.tail:.2f}{spread} %"
+
+
+def _results(groups: Sequence[Group]) -> str:
+    return _table(HEAD, (_cells(row(group)) for group in groups))
+
+
+def _cells(facts: Row) -> list[str]:
+    of = f" ({len(facts.seeds)} of {len(facts.seeds) + facts.others})" if facts.others else ""
+    return [
+        facts.label,
+        text.numbers(facts.seeds) + of,
+        str(facts.rounds),
+        text.percent(facts.last),
+        tail(facts),
+        text.percent(facts.best),
+        text.size(facts.nbytes.down or 0),
+        text.size(facts.nbytes.up or 0),
+        _both(facts.saving, "x", 1),
+        _both(facts.paper, "x", 1),
+        _both(facts.bits, "", 2),
+        text.duration(facts.seconds),
+    ]
+
+
+def _broadcasts(groups: Sequence[Group]) -> str:
+    """The downlink once devices hold the first model, and eps."""
+    heads = ("scheme", "saving down after the first model", "by the paper's count", "eps, median",
+             "eps, largest")  # fmt: skip
+    lines = [
+        [facts.label, text.times(facts.later[0]), _two(facts.later[1]), *map(_short, facts.eps)]
+        for facts in map(row, groups)
+    ]
+    return _table(heads, lines)
+
+
+def _times(groups: Sequence[Group], link: Link) -> str:
+    """How long all rounds take over a link."""
+    about = f"{text.rate(link.downlink)} down, {text.rate(link.uplink)} up"
+    heads = ("scheme", f"{about}: broadcast", "unicast")
+    lines: list[list[str]] = []
+    for group in groups:
+        loads = load(group)
+        ends = [elapsed(loads, link, view)[-1:] for view in ("broadcast", "unicast")]
+        shown = [text.duration(float(end[0])) if len(end) else text.MISSING for end in ends]
+        lines.append([group.label, *shown])
+    return _table(heads, lines)
+
+
+def _pays(groups: Sequence[Group]) -> str:
+    """The rates below which compression pays."""
+    heads = ("scheme", "pays down below", "pays up below")
+    lines = [[g.label, _below(downlink(g)), _below(uplink(g))] for g in groups]
+    return _table(heads, lines)
+
+
+def _below(pays: Pays) -> str:
+    below = pays.below
+    if below is None:
+        return text.MISSING
+    return "any rate" if math.isinf(below) else text.rate(below)
+
+
+def _commands(groups: Sequence[Group]) -> str:
+    """Every run: its settings and the command that made it."""
+    lines = ["Settings and commands:", ""]
+    for group in groups:
+        for run in group.runs:
+            settings = ", ".join(run.settings.toml().split("\n")[:-1])
+            lines.append(f"- `{run.name}`: {_escaped(settings)}")
+            if run.about.command:
+                lines.append(f"  `{run.about.command}`")
+    return "\n".join(lines) + "\n"
+
+
+def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    rows = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
+    rows += [_line([_escaped(cells[0]), *cells[1:]]) for cells in lines]
+    return "\n".join(rows) + "\n"
+
+
+def _both(pair: Both, unit: str, digits: int) -> str:
+    sides = (pair.down, pair.up)
+    return " / ".join(text.MISSING if v is None else f"{v:.{digits}f}{unit}" for v in sides)
+
+
+def _two(value: float | None) -> str:
+    return text.MISSING if value is None else f"{value:.2f}x"
+
+
+def _short(value: float | None) -> str:
+    return text.MISSING if value is None else f"{value:.1e}"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(word: str) -> str:
+    """Text that is only text in Markdown."""
+    kept = "".join(f"\\{c}" if c in "\\`*_[]|#" else c for c in " ".join(word.split()))
+    return kept.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
