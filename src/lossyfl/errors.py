@@ -67,6 +67,9 @@ class Diverged(LossyflError):
         super().__init__(f"training of device {device} diverged in round {round}: loss {loss}")
         self.device, self.round, self.loss = device, round, loss
 
+    def __reduce__(self) -> tuple[type["Diverged"], tuple[int, int, float]]:
+        return Diverged, (self.device, self.round, self.loss)  # it comes from a worker process
+
 
 class Stopped(LossyflError):
     """A run that could not go on: what happened, and what to do; its last checkpoint is whole."""

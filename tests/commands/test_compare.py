@@ -29,3 +29,30 @@ def test_errors(tmp_path: Path) -> None:
     assert "--schemes says them" in bad("compare", tmp_path / "a.toml")
     assert "one of fig1a, fig1b" in bad("reproduce", "fig2")
     assert "did you mean small?" in bad("reproduce", "fig1a", "--scale", "smal")
+
+
+def test_a_run_that_diverges_stops_no_other(tmp_path: Path) -> None:
+    task = ("--task", "tests.simulation.tiny:breaking", "--tau", 1)
+    how = (*task, "--rounds", 6, "--workers", 1, "--out", tmp_path / "o")
+    for _ in range(2):  # again: it is not tried a second time
+        done = call("compare", "--schemes", "lossless", "lb", *how)
+        assert done.exit_code == 1
+        assert "training diverged in" in done.output
+        assert (tmp_path / "o/report.html").is_file()
+
+
+def test_settings_that_a_comparison_has_not(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('out = "x"\n')
+    assert "out of a comparison must be left out of the file" in bad("compare", tmp_path / "a.toml")
+    assert "requires an argument" in call("compare", "--schemes").output
+
+
+def test_reduced_is_said() -> None:
+    from lossyfl.experiments.figures import figure
+
+    chosen = figure("fig1b", "small")
+    words = chosen.caption(chosen.experiment, 2)
+    assert "batch 20 instead of 250, rounds 100 instead of 400, a look every 5 rounds" in words
+    assert "2 seeds" in words
+    full = figure("fig1b", "paper")
+    assert "Reduced" not in full.caption(full.experiment, 1)

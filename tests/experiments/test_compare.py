@@ -1,17 +1,18 @@
 """Comparisons: planned once, stopped and repeated at will."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lossyfl import InputError
-from lossyfl.experiments.compare import go_on, plan
+from lossyfl.experiments.compare import go_on, plan, settled
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.records import read_rounds
 from lossyfl.simulation.run import Silent
 
-BASE = Experiment(task="tests.simulation.tiny:make_task", rounds=4)
+BASE = settled(Experiment(task="tests.simulation.tiny:make_task", rounds=4), None)
 SCHEMES = ["lossless", "lfl:q1=2,q2=2"]
 
 
@@ -27,9 +28,9 @@ def test_what_is_complete_stays_and_what_is_short_goes_on(tmp_path: Path) -> Non
     for run in plan(BASE, SCHEMES, 1, tmp_path):
         go_on(run, workers=1, data_dir=None, watcher=Silent())
     first, _ = plan(BASE, SCHEMES, 1, tmp_path)
-    assert first.complete(4)
+    assert first.is_complete
     longer, _ = plan(replace(BASE, rounds=7), SCHEMES, 1, tmp_path)
-    assert not longer.complete(7)
+    assert not longer.is_complete
     before = (longer.folder / "rounds.jsonl").read_text()
     go_on(longer, workers=1, data_dir=None, watcher=Silent())
     after = (longer.folder / "rounds.jsonl").read_text()
@@ -62,3 +63,28 @@ def test_schemes_are_named_once(schemes: list[str], tmp_path: Path) -> None:
 def test_at_least_one_seed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="seeds of a comparison must be an int >= 1"):
         plan(BASE, SCHEMES, 0, tmp_path)
+
+
+def test_a_typo_is_found_before_anything_is_trained(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean lfl"):
+        plan(BASE, ["lossless", "lfll"], 1, tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_was_trained_is_never_removed(tmp_path: Path) -> None:
+    (run,) = plan(BASE, ["lossless"], 1, tmp_path)
+    go_on(run, workers=1, data_dir=None, watcher=Silent())
+    shutil.rmtree(run.folder / "checkpoint")
+    (run.folder / "model.safetensors").unlink()
+    assert plan(BASE, ["lossless"], 1, tmp_path)[0].is_complete
+    with pytest.raises(InputError, match="its checkpoint is gone"):
+        plan(replace(BASE, rounds=9), ["lossless"], 1, tmp_path)
+    with pytest.raises(InputError, match="rounds of this comparison must be at least 4"):
+        plan(replace(BASE, rounds=2), ["lossless"], 1, tmp_path)
+
+
+def test_settings_left_out_are_the_tasks_not_the_folders(tmp_path: Path) -> None:
+    (run,) = plan(replace(BASE, lr="0.9"), ["lossless"], 1, tmp_path)
+    go_on(run, workers=1, data_dir=None, watcher=Silent())
+    with pytest.raises(InputError, match=r"lr of this comparison must be 0.9"):
+        plan(BASE, SCHEMES, 1, tmp_path)

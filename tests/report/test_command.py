@@ -1,6 +1,7 @@
 """`lossyfl report`, as a user types it."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from lossyfl.commands import report
 from lossyfl.errors import InputError
+from lossyfl.simulation.results import Results
 
 app = typer.Typer()
 app.command()(report.report)
@@ -75,7 +77,10 @@ def test_watch_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             file.write(record(len(pages)).line())
         if len(pages) == 3:
             (folder / "run.json").write_text(json.dumps({"state": "done"}))
+            lock.close()
 
+    lock = ExitStack()
+    lock.enter_context(Results(folder).locked())
     monkeypatch.setattr(report.time, "sleep", sleep)
     good(tmp_path / "a", "--out", tmp_path / "r.html", "--watch")
     assert all(f'"rounds":{number},' in page for number, page in enumerate(pages, 1))
@@ -91,6 +96,7 @@ def test_watch_ends_with_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(report.time, "sleep", interrupt)
-    said = good(tmp_path / "a", "--out", tmp_path / "r.html", "--watch")
+    with Results(tmp_path / "a").locked():
+        said = good(tmp_path / "a", "--out", tmp_path / "r.html", "--watch")
     assert "stopped watching" in said
     assert '"reload":null' in (tmp_path / "r.html").read_text()

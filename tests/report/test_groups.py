@@ -3,11 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-from tests.report.synthetic import SETTINGS, write
+import pytest
+from tests.report.synthetic import SETTINGS, record, write
 
+from lossyfl import InputError
 from lossyfl.report.groups import Group, group
 from lossyfl.report.runs import find
 from lossyfl.simulation.experiment import Experiment
+from lossyfl.simulation.results import Results
 
 
 def groups(folder: Path, *settings: Experiment) -> list[Group]:
@@ -63,7 +66,21 @@ def test_tasks_then_the_papers_systems_then_numbers_in_order(tmp_path: Path) -> 
     ]
 
 
+def test_the_same_run_twice_is_one_and_another_outcome_an_error(tmp_path: Path) -> None:
+    write(tmp_path / "a")
+    write(tmp_path / "b")
+    (made,) = group(find([tmp_path]))
+    assert made.seeds == (0,)
+    write(tmp_path / "c", rounds=[record(0, accuracy=0.123)])
+    with pytest.raises(
+        InputError, match=r"seed 0 of a report must be one run of each seed, got .*/a and"
+    ):
+        group(find([tmp_path]))
+
+
 def test_a_group_runs_while_one_of_its_runs_does(tmp_path: Path) -> None:
     write(tmp_path / "a", state="running")
     write(tmp_path / "b", replace(SETTINGS, seed=1))
-    assert [each.running for each in group(find([tmp_path]))] == [True]
+    assert [each.running for each in group(find([tmp_path]))] == [False]  # it was killed
+    with Results(tmp_path / "a").locked():
+        assert [each.running for each in group(find([tmp_path]))] == [True]

@@ -45,3 +45,20 @@ def test_an_empty_run(tmp_path: Path) -> None:
     assert (facts.rounds, facts.last, facts.tail, facts.spread, facts.best) == (0, *[None] * 4)
     assert facts.saving == Both(down=None, up=None)
     assert facts.nbytes == Both(down=0, up=0)
+
+
+def test_a_seed_that_is_not_there_yet_counts_for_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "a", rounds=[record(t, accuracy=0.5) for t in range(4)])
+    write(tmp_path / "b", replace(SETTINGS, seed=1), rounds=[record(0, accuracy=0.1)])
+    facts = row(group(find([tmp_path]))[0])
+    assert (facts.seeds, facts.others, facts.rounds, facts.last) == ((0,), 1, 4, 0.5)
+    assert facts.nbytes.down == 1000
+
+
+def test_the_broadcast_after_the_first_model(tmp_path: Path) -> None:
+    rounds = [record(0, down=4000), record(1), record(2)]
+    rounds = [replace(r, eps=eps) for r, eps in zip(rounds, (None, 0.1, 0.3), strict=True)]
+    write(tmp_path / "a", rounds=rounds)
+    facts = row(group(find([tmp_path]))[0])
+    assert facts.later == (pytest.approx(16), pytest.approx(4000 * 33 / 32 / 330))
+    assert facts.eps == (pytest.approx(0.2), 0.3)

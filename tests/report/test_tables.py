@@ -8,8 +8,10 @@ from pathlib import Path
 from tests.report.synthetic import SETTINGS, write
 
 from lossyfl.report.groups import group
+from lossyfl.report.link import Link
+from lossyfl.report.markdown import markdown
 from lossyfl.report.runs import find
-from lossyfl.report.tables import csv, markdown
+from lossyfl.report.tables import csv_of_groups, csv_of_rounds
 
 
 def test_markdown_has_a_table_for_each_task(tmp_path: Path) -> None:
@@ -35,10 +37,28 @@ def test_markdown_escapes(tmp_path: Path) -> None:
 def test_csv_is_read_back_with_numbers_in_full(tmp_path: Path) -> None:
     write(tmp_path / "a", replace(SETTINGS, scheme='x,"y'))
     write(tmp_path / "b", replace(SETTINGS, scheme="z"), rounds=[])
-    first, second = csv_module.DictReader(io.StringIO(csv(group(find([tmp_path])))))
+    first, second = csv_module.DictReader(io.StringIO(csv_of_groups(group(find([tmp_path])))))
     assert first["scheme"] == 'x,"y'
     assert float(first["accuracy_last"]) == 0.5 + 0.1 * 3
     assert float(first["bytes_down"]) == 1000
     assert float(first["saving_up"]) == 12000 / 303
     assert second["accuracy_last"] == ""
     assert second["rounds"] == "0"
+
+
+def test_markdown_has_all_that_the_page_has(tmp_path: Path) -> None:
+    write(tmp_path / "a")
+    text = markdown(group(find([tmp_path])), "How it *was* made", Link())
+    assert text.startswith("How it \\*was\\* made\n")
+    assert "saving down after the first model" in text
+    assert "1.00 Mbit/s down, 250 kbit/s up: broadcast | unicast |" in text
+    assert "pays down below" in text
+    assert f'- `{tmp_path / "a"}`: task = "digits"' in text
+
+
+def test_csv_of_rounds(tmp_path: Path) -> None:
+    write(tmp_path / "a")
+    write(tmp_path / "b", replace(SETTINGS, seed=1))
+    rows = list(csv_module.DictReader(io.StringIO(csv_of_rounds(group(find([tmp_path]))))))
+    assert [(row["seed"], row["round"]) for row in rows[3:5]] == [("0", "3"), ("1", "0")]
+    assert float(rows[0]["bytes_down_unicast"]) == 750

@@ -208,7 +208,7 @@ class TestFailures:
             saved = checkpoint.load(out / "checkpoint").server.round
             assert f"the checkpoint of round {saved} is whole" in str(info.value)
             assert saved == 0
-            assert '"state": "stopped"' in (out / "run.json").read_text()
+            assert '"state": "diverged"' in (out / "run.json").read_text()
             with pytest.raises(Stopped, match="training of device 3 diverged"):
                 resume(out)
 

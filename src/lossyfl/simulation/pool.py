@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lossyfl.errors import InputError, LossyflError, Stopped
+from lossyfl.errors import Diverged, InputError, LossyflError, Stopped
 from lossyfl.schemes import Scheme
 from lossyfl.simulation.memory import keep_freed_memory
 from lossyfl.simulation.setup import Setup
@@ -241,6 +241,8 @@ class Processes:
             raise Stopped(
                 f"a worker process ended by itself ({_reason(process.exitcode)})"
             ) from None
+        if isinstance(answer, Diverged):
+            raise answer
         if isinstance(answer, Failure):
             raise Stopped(f"{answer.message}\n{answer.trace}".rstrip())
         return answer
@@ -275,6 +277,8 @@ def _serve(connection: Connection, blueprint: Blueprint) -> None:
         connection.send("ready")
         while (job := connection.recv()) is not None:
             connection.send(job.do(workshop))
+    except Diverged as error:
+        connection.send(error)
     except LossyflError as error:
         connection.send(Failure(message=str(error), trace=""))
     except (EOFError, BrokenPipeError, ConnectionResetError):
