@@ -66,6 +66,7 @@ class Up:
     reply:   the frame of the update; empty if there is none
     exact:   what is not a float, of the trained model
     problem: why it did not train; empty if it did
+    training, coding: seconds that the app took, and that the mod did
     """
 
     number: int
@@ -73,6 +74,8 @@ class Up:
     reply: bytes = b""
     exact: Exact = field(default_factory=dict[str, Array])
     problem: str = ""
+    training: float = 0.0
+    coding: float = 0.0
 
 
 def pack_down(down: Down) -> dict[str, ConfigRecord]:
@@ -94,7 +97,13 @@ def pack_down(down: Down) -> dict[str, ConfigRecord]:
 
 def pack_up(up: Up) -> dict[str, ConfigRecord]:
     """The records of a message to the server."""
-    fields = {"number": up.number, "problem": up.problem, **_held(up.held)}
+    fields = {
+        "number": up.number,
+        "problem": up.problem,
+        "training": up.training,
+        "coding": up.coding,
+        **_held(up.held),
+    }
     return _pack(fields, (up.reply,) if up.reply else (), up.exact)
 
 
@@ -133,6 +142,8 @@ def unpack_up(content: RecordDict) -> Up | None:
             reply=b"".join(frames),
             exact=exact,
             problem=_text(fields, "problem", ""),
+            training=_seconds(fields, "training"),
+            coding=_seconds(fields, "coding"),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Foreign(f"the node's lossyfl record is damaged: {error!r}") from error
@@ -217,6 +228,13 @@ def _read_held(fields: Fields) -> Held:
 def _text(fields: Fields, name: str, default: str | None = None) -> str:
     value = fields[name] if default is None else fields.get(name, default)
     if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}")
+    return value
+
+
+def _seconds(fields: Fields, name: str) -> float:
+    value = fields[name]
+    if not isinstance(value, float) or not 0 <= value < 1e9:
         raise TypeError(f"{name} is {value!r}")
     return value
 

@@ -5,6 +5,7 @@ look; so a round is written down when the next one begins.
 """
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 from flwr.app import Message, MetricRecord
 
 from lossyfl.errors import InputError
+from lossyfl.flower.envelope import Up
 from lossyfl.server import Server
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.records import Round, Seconds, read_rounds, traffic
@@ -22,7 +24,11 @@ from lossyfl.simulation.results import Results
 class Notes:
     """Of the round that goes on.
 
-    down, up: bytes of messages, as Flower counts them
+    down, up:         bytes of messages, as Flower counts them
+    broadcast:        seconds to make it
+    training, coding: seconds that nodes say they took, all of them together
+    trained:          seconds until all had answered
+    aggregate:        of these, seconds to decode and aggregate
     """
 
     began: float = field(default_factory=time.perf_counter)
@@ -32,6 +38,9 @@ class Notes:
     train_loss: float | None = None
     accuracy: float | None = None
     test_loss: float | None = None
+    broadcast: float = 0.0
+    training: float = 0.0
+    coding: float = 0.0
     trained: float = 0.0
     aggregate: float = 0.0
 
@@ -43,6 +52,8 @@ class Journal:
         self.rounds: list[Round] = []
         self._results = None if folder is None else Results(folder)
         self._distances: dict[int, float] = {}
+        self._seconds = 0.0
+        self._lock = ExitStack()
         self.notes: Notes | None = None
 
     def begin(self, scheme: str, rounds: int, seed: int, *, go_on: bool) -> None:
@@ -50,13 +61,17 @@ class Journal:
         if self._results is None:
             return
         folder = self._results.folder
+        if folder.exists() and any(folder.iterdir()) and not self._results.config.is_file():
+            allowed = "a new folder, or an empty one"
+            raise InputError("results", of="LossyStrategy", allowed=allowed, got=str(folder))
+        self._lock.enter_context(self._results.locked())
         if go_on and self._results.config.is_file():
             self.rounds = read_rounds(self._results.rounds)
             return
-        if folder.exists() and any(folder.iterdir()):
+        if self._results.config.is_file():
+            self._lock.close()
             allowed = "a new folder, or an empty one"
             raise InputError("results", of="LossyStrategy", allowed=allowed, got=str(folder))
-        folder.mkdir(parents=True, exist_ok=True)
         self._results.create(
             Experiment(
                 task="flower", scheme=scheme, rounds=rounds, seed=seed, listen="participants"
@@ -68,8 +83,9 @@ class Journal:
         """A round begins."""
         self.notes = Notes()
 
-    def broadcast(self, server: Server) -> None:
-        """Note what the broadcast of a round could not say."""
+    def broadcast(self, server: Server, seconds: float) -> None:
+        """Note what the broadcast of a round could not say, and how long it took to make."""
+        self._seconds = seconds
         self._distances[server.round] = float(np.linalg.norm(server.theta - server.estimate))
 
     def carried(self, message: Message, *, down: bool) -> None:
@@ -91,6 +107,13 @@ class Journal:
             self.notes.train_loss = _metric(metrics, "loss")
             self.notes.trained = time.perf_counter() - self.notes.began
             self.notes.aggregate = seconds
+            self.notes.broadcast, self._seconds = self._seconds, 0.0
+
+    def worked(self, up: Up) -> None:
+        """Note how long a node took."""
+        if self.notes is not None:
+            self.notes.training += up.training
+            self.notes.coding += up.coding
 
     def looked(self, metrics: MetricRecord | None) -> None:
         """Note what somebody saw of the model that the round made; the first one counts."""
@@ -121,14 +144,14 @@ class Journal:
             down=replace(down, carrier=self.notes.down),
             up=replace(up, carrier=self.notes.up),
             seconds=Seconds(
-                broadcast=0.0,
+                broadcast=self.notes.broadcast,
                 devices=self.notes.trained - self.notes.aggregate,
                 aggregate=self.notes.aggregate,
                 evaluate=total - self.notes.trained,
                 save=0.0,
                 total=total,
-                training=0.0,
-                coding=0.0,
+                training=self.notes.training,
+                coding=self.notes.coding,
             ),
         )
         self.notes = None
@@ -142,6 +165,7 @@ class Journal:
         self.flush(server)
         if self._results is not None:
             self._results.write_about("done", self.rounds)
+            self._lock.close()
 
 
 def _metric(metrics: MetricRecord | None, word: str) -> float | None:

@@ -7,6 +7,7 @@ expects; the model that the app returns becomes a reply frame. The device's stat
 leaves. Messages without a model pass untouched.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from logging import WARNING
@@ -112,6 +113,7 @@ class _Visit:
 
     def serve(self, message: Message, context: Context, call_next: App) -> Message:
         """Move the estimate, let the app work, and answer."""
+        began = time.perf_counter()
         try:
             model = self._receive()
         except LossyflError as error:
@@ -119,6 +121,7 @@ class _Visit:
         if self._device.held != self._down.held:
             return self._out_of_step(message, f"the frames did not lead to {self._down.held}")
         message.content[self._down.key] = model.record
+        given = time.perf_counter()
         try:
             reply = call_next(message, context)
         except BaseException:
@@ -127,9 +130,11 @@ class _Visit:
         if reply.has_error():
             self._save()
             return reply
+        taken = time.perf_counter()
         up = self._answer(reply.content, model)
         self._save()
-        reply.content.update(pack_up(up))
+        coding = given - began + time.perf_counter() - taken
+        reply.content.update(pack_up(replace(up, training=taken - given, coding=coding)))
         return reply
 
     def _revived(self) -> Device:

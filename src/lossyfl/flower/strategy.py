@@ -164,6 +164,8 @@ class LossyStrategy(Strategy):
         started = time.perf_counter()
         number = server_round + self._rounds_before
         answers, failed = self._unwrap(list(replies))
+        for answer in answers:
+            self._journal.worked(answer.up)
         if self._averages:
             arrays, metrics = self._average(number, answers, failed)
         else:
@@ -288,8 +290,9 @@ class LossyStrategy(Strategy):
             self._exact = layouts.exact(arrays, self._layout)
         self._given = arrays
         if not self.server.is_open:
+            started = time.perf_counter()
             self.server.open_round(())
-            self._journal.broadcast(self.server)
+            self._journal.broadcast(self.server, time.perf_counter() - started)
         if self._averages:
             return ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
         return layouts.unflatten(self.server.base, self._exact, _widened(self._layout))
