@@ -18,7 +18,7 @@ from lossyfl.flower.envelope import (
 )
 
 HELD = Held(round=3, digest=2**64 - 1)
-DOWN = Down(training="ab", scheme="lfl", seed=1, held=HELD, accepted=-1, key="arrays")
+DOWN = Down(training="0123456789abcdef", scheme="lfl", seed=1, held=HELD, accepted=-1, key="arrays")
 
 
 @pytest.mark.parametrize("sizes", [(), (5,), (0, 7), (PIECE,), (PIECE - 3, 3 * PIECE, 1)])
@@ -49,7 +49,14 @@ def test_not_ours() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("seed", "x"), ("digest", "no"), ("sizes", [9]), ("round", 1.5), ("training", 3)],
+    [
+        ("seed", "x"),
+        ("training", "../../etc/passwd"),
+        ("digest", "no"),
+        ("sizes", [9]),
+        ("round", 1.5),
+        ("training", 3),
+    ],
 )
 def test_damaged(field: str, value: object) -> None:
     content = RecordDict({**pack_down(DOWN)})

@@ -7,6 +7,7 @@ its own, so a short run of bytes lies in the first record.
 `FORMAT` is the number of this layout of fields, and of the version of frames.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -115,7 +116,7 @@ def unpack_down(content: RecordDict) -> Down | None:
     fields, frames, exact = found
     try:
         return Down(
-            training=_text(fields, "training"),
+            training=_name(fields, "training"),
             scheme=_text(fields, "scheme"),
             seed=_number(fields, "seed"),
             held=_read_held(fields),
@@ -229,6 +230,14 @@ def _text(fields: Fields, name: str, default: str | None = None) -> str:
     value = fields[name] if default is None else fields.get(name, default)
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}")
+    return value
+
+
+def _name(fields: Fields, name: str) -> str:
+    """A text that may be the name of a folder."""
+    value = _text(fields, name)
+    if not re.fullmatch("[0-9a-f]{16}", value):
+        raise ValueError(f"{name} is {value!r}")
     return value
 
 
