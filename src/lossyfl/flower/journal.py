@@ -77,6 +77,7 @@ class Journal:
                 task="flower", scheme=scheme, rounds=rounds, seed=seed, listen="participants"
             )
         )
+        self._results.checkpoint.rmdir()  # that is the strategy's affair, with save_to
         self._results.write_about("running", [])
 
     def open(self) -> None:
