@@ -154,7 +154,7 @@ class TestResults:
         play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state"), 4)
         (run,) = report.find([tmp_path / "results"])
         assert [r.round for r in run.rounds] == [0, 1, 2, 3]
-        assert run.about.state == "done"
+        assert (run.about.state, run.about.command) == ("done", "flwr run")
         last = run.rounds[-1]
         assert last.accuracy is not None
         assert last.replies == NODES

@@ -149,9 +149,10 @@ def _show(ran: Sequence[Ran], out: Path) -> None:
     table.add_row("best accuracy", *(percent(each.best) for each in ran))
     console = Console()
     console.print(table)
-    console.print(
-        "Bytes are those of all TCP connections of all nodes: Flower's own and TLS included."
-    )
+    console.print("Bytes are those of all connections: Flower's own and TLS included.")
+    if len(ran) > 1:
+        faster = there[0].seconds / there[1].seconds
+        console.print(f"{ran[1].scheme} is there {faster:.1f}x sooner than {ran[0].scheme}.")
     if (out / "lossy/results").is_dir():
         _ledger(out / "lossy/results", console)
 

@@ -20,6 +20,10 @@ from lossyfl.simulation.records import Round, Seconds, read_rounds, traffic
 from lossyfl.simulation.results import Results
 
 
+COMMAND = "flwr run"
+"""What people type; Flower starts the server's process itself, with secrets on its command line."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """Of the round that goes on.
@@ -78,7 +82,7 @@ class Journal:
             )
         )
         self._results.checkpoint.rmdir()  # that is the strategy's affair, with save_to
-        self._results.write_about("running", [])
+        self._results.write_about("running", [], COMMAND)
 
     def open(self) -> None:
         """A round begins."""
@@ -159,13 +163,13 @@ class Journal:
         self.rounds.append(record)
         if self._results is not None:
             self._results.append(record, ledger)
-            self._results.write_about("running", self.rounds)
+            self._results.write_about("running", self.rounds, COMMAND)
 
     def end(self, server: Server | None) -> None:
         """Write down the last round, and that it was the last."""
         self.flush(server)
         if self._results is not None:
-            self._results.write_about("done", self.rounds)
+            self._results.write_about("done", self.rounds, COMMAND)
             self._lock.close()
 
 

@@ -181,11 +181,12 @@ class Results:
             return ""
         return "stopped" if said == "running" and not is_locked(self.folder) else said
 
-    def write_about(self, state: State, rounds: list[Round]) -> None:
-        """How the run stands."""
+    def write_about(self, state: State, rounds: list[Round], command: str | None = None) -> None:
+        """How the run stands; `command` made it, by default that of this process."""
+        typed = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
         facts = {
             "state": state,
-            "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+            "command": typed if command is None else command,
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine.describe(),
             "summary": asdict(summarize(rounds)),
