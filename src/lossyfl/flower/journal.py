@@ -19,7 +19,6 @@ from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.records import Round, Seconds, read_rounds, traffic
 from lossyfl.simulation.results import Results
 
-
 COMMAND = "flwr run"
 """What people type; Flower starts the server's process itself, with secrets on its command line."""
 
