@@ -96,10 +96,14 @@ class Device:
         A frame that is damaged raises FrameError, one for another estimate OutOfSync; the frames
         before it have been applied, it and those after it have not.
         """
+        self.move(delivery)
+        return self._state.estimate.copy()
+
+    def move(self, delivery: Delivery) -> None:
+        """`receive` for those who look at `estimate` themselves."""
         for frame in delivery.frames:
             self._apply(frame)
         self._settle(delivery.accepted)
-        return self._state.estimate.copy()
 
     def _apply(self, frame: bytes) -> None:
         header = frames.read_header(frame, self._limit)

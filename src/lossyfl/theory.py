@@ -22,9 +22,9 @@ same eta(t), and all of them take part. Neural networks, Adam and quantized upli
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,14 +138,30 @@ def eps(x: ArrayLike) -> float:
     >>> eps([3, -4])
     0.04
     """
-    magnitudes = np.abs(np.asarray(x, dtype=np.float64)).ravel()
-    if not magnitudes.size or not np.isfinite(magnitudes).all():
+    entries = np.asarray(x).ravel()
+    high, low = _range(entries)
+    if not np.isfinite(high):
         raise InputError("x", of="eps", allowed="finite, of at least one entry", got=x)
-    high = float(magnitudes.max())
     if high == 0:
         return 0.0
-    scaled = magnitudes / high  # so that squares neither overflow nor vanish
-    return float((1 - scaled.min()) ** 2 / np.sum(scaled**2))
+    # Divided by the largest, so that squares neither overflow nor vanish.
+    squares = sum(float(np.sum((part / high) ** 2)) for part in _parts(entries))
+    return (1 - low / high) ** 2 / squares
+
+
+def _range(entries: NDArray[Any]) -> tuple[float, float]:
+    """The largest and the smallest magnitude; infinite if there is none, or one that is no number."""
+    if not entries.size:
+        return np.inf, np.inf
+    ends = [(float(part.max()), float(part.min())) for part in map(np.abs, _parts(entries))]
+    highs, lows = zip(*ends, strict=True)
+    return (max(highs) if np.isfinite(highs).all() else np.inf), min(lows)
+
+
+def _parts(entries: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
+    """The entries as float64, some at a time: a model has many."""
+    for start in range(0, len(entries), 1 << 16):
+        yield entries[start : start + (1 << 16)].astype(np.float64)
 
 
 def _steps(eta: Rate, rounds: int, *, limit: float) -> list[float]:

@@ -117,8 +117,8 @@ def test_a_deployment(kill: int | None, tmp_path: Path) -> None:
     assert len(rounds) == 3
     assert rounds[-1].replies == 3
     held = {
-        digest(snapshot.load(path, Remembered).device.estimate)
-        for path in flower.state.rglob("device.safetensors")
+        digest(snapshot.load(path.with_name(path.read_text()), Remembered).device.estimate)
+        for path in flower.state.rglob("current")
     }
     assert len(held) == 1  # all devices in sync at the end
     if kill is None:

@@ -75,8 +75,13 @@ def _tensor(name: str, info: dict[str, object], body: memoryview) -> Tensor:
     return Tensor(name=name, dtype=str(info["dtype"]), shape=shape, data=body[start:stop])
 
 
-def write(path: Path, file: File, *, durable: bool = True) -> None:
-    """Write a safetensors file, all or nothing; `durable` as in `write_atomically`."""
+def write(path: Path, file: File) -> None:
+    """Write a safetensors file, all or nothing."""
+    write_atomically(path, pieces(file))
+
+
+def pieces(file: File) -> list[bytes | memoryview]:
+    """The bytes of a safetensors file."""
     header: dict[str, object] = {"__metadata__": file.metadata} if file.metadata else {}
     at = 0
     for tensor in file.tensors:
@@ -89,5 +94,4 @@ def write(path: Path, file: File, *, durable: bool = True) -> None:
         at += size
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # data begins at a multiple of eight
-    pieces = [_LENGTH.pack(len(text)), text, *(tensor.data for tensor in file.tensors)]
-    write_atomically(path, pieces, durable=durable)
+    return [_LENGTH.pack(len(text)), text, *(tensor.data for tensor in file.tensors)]

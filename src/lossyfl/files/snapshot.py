@@ -25,18 +25,28 @@ FORMAT = "lossyfl-snapshot-1"
 T = TypeVar("T")
 
 
-def save(path: Path, state: object, *, durable: bool = True) -> None:
-    """Write a state, all or nothing; not `durable` survives a crash of the process, not of the machine.
+def save(path: Path, state: object) -> None:
+    """Write a state, all or nothing."""
+    safetensors.write(path, _file(state))
 
-    After a crash of the machine `load` may find a damaged file then, and says so.
-    """
+
+def overwrite(path: Path, state: object) -> None:
+    """Write a state into a file that nobody needs; if that ends early, `load` says that it is damaged."""
+    path.touch()
+    with path.open("r+b", buffering=0) as file:
+        for piece in safetensors.pieces(_file(state)):
+            file.write(piece)
+        file.truncate()
+
+
+def _file(state: object) -> File:
     tensors: list[Tensor] = []
     facts = _dump(state, "", tensors)
     tensors.sort(key=lambda tensor: tensor.dtype != "F32")  # floats first, so that they are aligned
     text = json.dumps(facts)
     check = _digest(text, tensors)
     metadata = {"format": FORMAT, "kind": type(state).__name__, "facts": text, "digest": check}
-    safetensors.write(path, File(tensors=tuple(tensors), metadata=metadata), durable=durable)
+    return File(tensors=tuple(tensors), metadata=metadata)
 
 
 def load(path: Path, kind: type[T], *, mapped: bool = False) -> T:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Protocol, cast
 
 import numpy as np
+import numpy.lib.format as npy
 from flwr.app import Array, ArrayRecord
 from numpy.typing import NDArray
 
@@ -171,11 +172,29 @@ def check(record: ArrayRecord, layout: Layout, *, of: str) -> None:
 
 def _floats(array: Array) -> Vector:
     """The entries of a float array."""
-    values = _load(array).reshape(-1)
+    values = _view(array)
     if array.dtype == "bfloat16":  # NumPy reads back bytes without a meaning
         return widen_bfloat16(values.view(np.uint16))
     with np.errstate(over="ignore"):  # infinity is reported with its index later
         return values.astype(np.float32, copy=False)
+
+
+def _view(array: Array) -> NDArray[Any]:
+    """The entries of an array where they lie, without a copy, if NumPy saved them in C order."""
+    file = io.BytesIO(array.data)
+    try:
+        version = npy.read_magic(file)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = read(file)
+    except ValueError as error:
+        raise InputError(
+            "arrays", of="a model", allowed="as NumPy saves them", got=str(error)
+        ) from error
+    count = int(np.prod(shape, dtype=np.int64))
+    whole = len(array.data) - file.tell() == count * dtype.itemsize
+    if array.stype != NUMPY or fortran or dtype.hasobject or not whole:
+        return _load(array).reshape(-1)
+    return np.frombuffer(array.data, dtype=dtype, count=count, offset=file.tell())
 
 
 def _load(array: Array) -> NDArray[Any]:
@@ -191,4 +210,8 @@ def _array(part: Vector, slot: Slot) -> Array:
         bits = narrow_bfloat16(np.ascontiguousarray(part)).view("V2").reshape(slot.shape)
         raw = Array(bits)
         return Array(dtype="bfloat16", shape=slot.shape, stype=NUMPY, data=raw.data)
-    return Array(part.astype(slot.dtype).reshape(slot.shape))
+    head = io.BytesIO()
+    values = part.astype(slot.dtype, copy=False).reshape(slot.shape)
+    npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(values))
+    data = b"".join((head.getvalue(), np.ascontiguousarray(values).reshape(-1).view(np.uint8).data))
+    return Array(dtype=slot.dtype, shape=slot.shape, stype=NUMPY, data=data)

@@ -168,12 +168,14 @@ class _Visit:
             self._device = self._fresh(read_layout(down.layout))
             if self._remembered.layout:  # another model: nothing of the old one can be used
                 self._remembered = Remembered(scheme=down.scheme)
-        estimate = self._device.receive(Delivery(frames=down.frames, accepted=down.accepted))
+        self._device.move(Delivery(frames=down.frames, accepted=down.accepted))
         others = down.exact if down.frames else _exact_of(self._remembered)
         text = down.layout or self._remembered.layout
         layout = read_layout(text)
         self._remembered = _remember(self._remembered, text, others)
-        return _Model(layout=layout, exact=others, record=unflatten(estimate, others, layout))
+        return _Model(
+            layout=layout, exact=others, record=unflatten(self._device.estimate, others, layout)
+        )
 
     def _answer(self, content: RecordDict, model: _Model) -> Up:
         """What goes to the server; the trained model is taken out of the app's reply."""

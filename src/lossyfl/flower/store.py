@@ -1,9 +1,11 @@
 """What a device remembers, on its own disk.
 
 Flower keeps a node's context in memory and loses it on a restart; in a deployment it silently drops a
-large one. So a device keeps one file: replaced as a whole before its reply leaves, mapped into memory
-when it is read, locked while a message is worked on. A file that is damaged, or of another scheme or
-model, is as good as none: the device begins anew and the server sends it the model.
+large one. So a device keeps two files in turn, and a third that says which of them holds: the other one is
+written before the reply leaves, then the third is replaced. Memory of a file that is there is written faster
+than a new file is made. Files are mapped into memory when they are read, and locked while a message is
+worked on. One that is damaged, or of another scheme or model, is as good as none: the device begins anew and
+the server sends it the model.
 
 Where: `lossyfl-dir` of the node's config, else $LOSSYFL_STATE, else the user's state directory; below
 that a folder for each training and device. Folders of trainings that nobody touched for 30 days are
@@ -21,8 +23,10 @@ from pathlib import Path
 
 from lossyfl.errors import InputError, LossyflError
 from lossyfl.files import snapshot
+from lossyfl.files.atomic import write_atomically
 from lossyfl.states import DeviceState
 
+SLOTS = ("device-0.safetensors", "device-1.safetensors")
 KEEP = 30 * 24 * 3600
 """Seconds after which the folder of a training is removed."""
 
@@ -54,8 +58,16 @@ class Store:
 
     def __init__(self, root: Path, training: str, number: int) -> None:
         self.folder = root / training / str(number)
-        self.path = self.folder / "device.safetensors"
         self._root = root
+
+    @property
+    def path(self) -> Path:
+        """The file that holds."""
+        try:
+            chosen = (self.folder / "current").read_text()
+        except OSError:
+            chosen = SLOTS[0]
+        return self.folder / (chosen if chosen in SLOTS else SLOTS[0])
 
     @contextmanager
     def locked(self) -> Generator[None]:
@@ -90,7 +102,9 @@ class Store:
 
     def save(self, remembered: Remembered) -> None:
         """Replace what is remembered, all or nothing."""
-        snapshot.save(self.path, remembered, durable=False)
+        other = SLOTS[1 - SLOTS.index(self.path.name)]
+        snapshot.overwrite(self.folder / other, remembered)
+        write_atomically(self.folder / "current", [other.encode()], durable=False)
 
     def _sweep(self) -> None:
         """Remove the folders of trainings that are long over."""
