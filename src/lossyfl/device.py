@@ -54,7 +54,9 @@ class Device:
         return replace(self._state)
 
     def restore(self, state: DeviceState) -> None:
-        """Go on from a saved state; it must be of this scheme."""
+        """Go on from a saved state, compact or not; it must be of this scheme."""
+        if self.scheme.downlink.incremental and not len(state.downlink.estimate):
+            state = replace(state, downlink=replace(state.downlink, estimate=state.estimate))
         links = ((self.scheme.uplink, state.uplink), (self.scheme.downlink, state.downlink))
         for link, saved in links:
             if state.round >= 0 and not link.fits(saved, len(state.estimate)):
@@ -147,6 +149,7 @@ class Device:
         state = self._state
         if accepted == UNKNOWN:
             # An update too few is what plain federated averaging would lose; one too many is worse.
+            state.accepted = max(state.accepted, state.replied, state.round - 1)
             state.replied, state.reply = -1, b""
             return
         unknown = accepted > state.accepted and accepted != state.replied

@@ -12,7 +12,7 @@ handed it. Savings are against 32-bit floats, which are one model a round: a dev
 needs no more than the newest.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -95,10 +95,10 @@ class Ledger:
         self.eps = dict(noted for noted in self.eps.items() if not is_due(noted[0]))
         return drained
 
-    def rename(self, device: int, number: int) -> None:
-        """Note everything of one device under another number."""
+    def rename(self, numbers: Mapping[int, int]) -> None:
+        """Note everything of some devices under other numbers."""
         self.entries = [
-            replace(entry, device=number) if entry.device == device else entry
+            replace(entry, device=numbers[entry.device]) if entry.device in numbers else entry
             for entry in self.entries
         ]
 

@@ -182,14 +182,19 @@ class Server:
         del self._state.samples[device]
         self._state.held.pop(device, None)
 
-    def rename(self, device: int, number: int) -> None:
-        """A member has another number than it was taken for; what was noted of it goes along."""
-        self._member(device)
-        check_number(number)
+    def rename(self, numbers: Mapping[int, int]) -> None:
+        """Members have other numbers than they were taken for; what was noted of them goes along."""
         state = self._state
-        state.samples[number] = state.samples.pop(device)
-        state.held[number] = state.held.pop(device, NOTHING)
-        self.ledger.rename(device, number)
+        for device, number in numbers.items():
+            self._member(device)
+            check_number(number)
+            state.samples[number] = state.samples.pop(device)
+            state.held[number] = state.held.pop(device, NOTHING)
+        self.ledger.rename(numbers)
+
+    def is_member(self, device: int) -> bool:
+        """Whether a device has joined."""
+        return device in self._state.samples
 
     @property
     def members(self) -> tuple[int, ...]:

@@ -121,6 +121,10 @@ class DeviceState:
     reply: bytes = b""
     accepted: int = -1
 
+    def compact(self) -> "DeviceState":
+        """Without the downlink's copy of the estimate, if it has one: `Device.restore` puts it back."""
+        return replace(self, downlink=replace(self.downlink, estimate=nothing()))
+
 
 def check_number(device: object) -> None:
     """Raise unless a device's number is an int that a stream can be addressed by."""

@@ -12,6 +12,7 @@ from lossyfl.flower.envelope import (
     Foreign,
     Up,
     pack_down,
+    pack_frames,
     pack_up,
     unpack_down,
     unpack_up,
@@ -26,7 +27,8 @@ def test_there_and_back(sizes: tuple[int, ...]) -> None:
     frames = tuple(bytes([size % 251]) * size for size in sizes)
     others = {"n": Array(np.array(3)), "m": Array(np.zeros((0, 2), np.int32))}
     down = Down(**{name: getattr(DOWN, name) for name in Down.__slots__} | {"frames": frames})
-    content = RecordDict({"config": ConfigRecord({"lr": 0.1}), **pack_down(down)})
+    ours = pack_down(down) | pack_frames(frames)
+    content = RecordDict({"config": ConfigRecord({"lr": 0.1}), **ours})
     assert all(record.count_bytes() for record in content.values())
     assert unpack_down(content) == down
     assert list(content) == ["config"]
@@ -36,11 +38,9 @@ def test_there_and_back(sizes: tuple[int, ...]) -> None:
 
 
 def test_pieces_are_small_enough_for_slow_links() -> None:
-    down = Down(
-        **{name: getattr(DOWN, name) for name in Down.__slots__} | {"frames": (b"x" * 10**6,)}
-    )
-    sizes = [record.count_bytes() for record in pack_down(down).values()]
+    sizes = [record.count_bytes() for record in pack_frames((b"x" * 10**6,)).values()]
     assert max(sizes) < PIECE + 1000
+    assert pack_frames((b"x" * 1000,)) == {}  # it lies in the first record
 
 
 def test_not_ours() -> None:

@@ -1,5 +1,7 @@
 """Strategy and mod together, in one process: Flower's strategies, apps and messages, no network."""
 
+import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,10 @@ from tests.flower.grid import LocalGrid
 
 from lossyfl import report
 from lossyfl.errors import InputError
+from lossyfl.files import snapshot
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
+from lossyfl.flower.store import KEEP, InUse, Remembered, Store
+from lossyfl.simulation import ledger_file
 from lossyfl.simulation.records import Round, read_rounds
 
 INNER = {
@@ -182,7 +187,12 @@ class TestCheckpoint:
             return data
 
         assert train(tmp_path / "a", 3, 6) == train(tmp_path / "b", 6)
-        assert len(read_rounds(tmp_path / "a/results/rounds.jsonl")) == 6
+        first, second = (read_rounds(tmp_path / f"{x}/results/rounds.jsonl") for x in "ab")
+        assert [(r.round, r.replies, r.up.nbytes) for r in first] == [
+            (r.round, r.replies, r.up.nbytes) for r in second
+        ]
+        ledgers = [ledger_file.read(tmp_path / f"{x}/results/ledger.csv").entries for x in "ab"]
+        assert sorted(map(str, ledgers[0])) == sorted(map(str, ledgers[1]))
 
     def test_nodes_that_are_ahead_come_back(self, tmp_path: Path) -> None:
         grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state")
@@ -310,8 +320,102 @@ class TestFaults:
         assert lossy.rounds[-1].replies == 2
         assert reason in caplog.text
 
+    @pytest.mark.parametrize("spec", ["lossless", "lb", "lfl", "lgm:q1=64", "ltgm:q1=64"])
+    def test_a_folder_that_is_lost(self, spec: str, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        lossy = LossyStrategy(inner(), spec)
+        play(lossy, grid, 3)
+        grid.forget(1000)
+        replies: list[int] = []
+        for number in range(4, 7):
+            messages = lossy.configure_train(number, _given(lossy), ConfigRecord(), grid)
+            lossy.aggregate_train(number, grid.send_and_receive(messages))
+            lossy._journal.flush(lossy.server)
+            replies.append(lossy.rounds[-1].replies)
+        assert replies == [NODES - 1, NODES, NODES]
+
+    def test_what_is_left_over_survives_an_evaluation_by_a_stranger(self, tmp_path: Path) -> None:
+        """A restarted node is unknown; the server cannot say whether its last reply arrived."""
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        lossy = LossyStrategy(inner())
+        play(lossy, grid, 3)
+        before = _memory(tmp_path)
+        assert before.any()
+        del grid.contexts[1000]
+        grid.add(4000, 0)
+        lossy.inner = inner(fraction_evaluate=1.0)
+        messages = lossy.configure_evaluate(3, _given(lossy), ConfigRecord(), grid)
+        lossy.aggregate_evaluate(3, grid.send_and_receive(messages))
+        messages = list(lossy.configure_train(4, _given(lossy), ConfigRecord(), grid))
+        seen: list[np.ndarray] = []
+
+        def look_at(_: Message, node: int) -> None:
+            if node == 4000:
+                seen.append(_memory(tmp_path))
+
+        grid.change = look_at
+        lossy.aggregate_train(4, grid.send_and_receive(messages))
+        assert np.array_equal(_memory(tmp_path), seen[0])
+        assert seen[0].any()
+
+    @pytest.mark.parametrize(
+        "metrics",
+        [
+            {"num-examples": 3, "train-loss": 1.0, "more": 2.0},
+            {"num-examples": float("nan"), "train-loss": 1.0},
+            {"num-examples": -3, "train-loss": 1.0},
+            {"num-examples": 3, "train-loss": [1.0, 2.0]},
+            {"train-loss": 1.0},
+        ],
+    )
+    @pytest.mark.parametrize("name", ["FedAvg", "FedAdam"])
+    def test_odd_metrics_fail_one_reply(
+        self, name: str, metrics: dict[str, float], tmp_path: Path
+    ) -> None:
+        def change(reply: Message, node: int) -> None:
+            if node == 1000:
+                reply.content["metrics"] = MetricRecord(metrics)
+
+        lossy = LossyStrategy(inner(name))
+        play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path, change=change), 2)
+        assert lossy.rounds[-1].replies == NODES - 1
+
+    @pytest.mark.parametrize("data", [b"PK\x03\x04", b"\x93NUMPY\x01\x00" + b"-" * 9000])
+    def test_hostile_buffers(self, data: bytes, tmp_path: Path) -> None:
+        app = ClientApp(mods=[lossy_mod])
+
+        @app.train()
+        def train(message: Message, _: object) -> Message:
+            metrics = MetricRecord({"num-examples": 1})
+            content = RecordDict({"arrays": message.content["arrays"], "metrics": metrics})
+            return Message(content, reply_to=message)
+
+        def change(reply: Message, node: int) -> None:
+            if node == 1000:
+                reply.content["lossyfl"]["bytes.n"] = data
+
+        model = ArrayRecord(
+            {"w": Array(np.zeros(9, np.float32)), "n": Array(np.array([2**60 + 1]))}
+        )
+        lossy = LossyStrategy(FedAvg(fraction_evaluate=0.0))
+        result = lossy.start(LocalGrid(app, 3, tmp_path, change=change), model, 2)
+        assert lossy.rounds[-1].replies == 2
+        assert result.arrays["n"].numpy().tolist() == [2**60 + 1]
+
+    def test_a_round_without_replies(self, tmp_path: Path) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path, lost=1.0)
+        lossy = LossyStrategy(inner())
+        result = play(lossy, grid, 2)
+        assert np.array_equal(result.arrays["w"].numpy().ravel(), lossy.server.theta[:640])
+
 
 class TestBadInput:
+    def test_inside_another_strategy(self, tmp_path: Path) -> None:
+        inside = LossyStrategy(inner())
+        outer = strategies.DifferentialPrivacyServerSideFixedClipping(inside, 0.0, 1e-6, NODES)
+        with pytest.raises(InputError, match=r"the outermost strategy: LossyStrategy\(Other"):
+            play(outer, LocalGrid(make_app(lossy_mod), NODES, tmp_path), 1)
+
     def test_an_app_without_the_mod(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         app = ClientApp()
 
@@ -349,6 +453,44 @@ class TestBadInput:
         grid = LocalGrid(make_app(LossyMod()), NODES, tmp_path / "file")
         play(LossyStrategy(inner()), grid, 1)
         assert "lossyfl-dir of the node's config" in caplog.text
+
+
+class TestStore:
+    def test_sweeps_old_trainings_and_nothing_else(self, tmp_path: Path) -> None:
+        old, other = tmp_path / ("a" * 16), tmp_path / "photos"
+        (old / "0").mkdir(parents=True)
+        (old / "0/.lock").touch()
+        other.mkdir()
+        for folder in (old, other):
+            os.utime(folder, (0, time.time() - 2 * KEEP))
+        with Store(tmp_path, "b" * 16, 0).locked():
+            pass
+        assert not old.exists()
+        assert other.exists()
+
+    def test_a_file_that_is_damaged_is_as_good_as_none(self, tmp_path: Path) -> None:
+        store = Store(tmp_path, "b" * 16, 0)
+        with store.locked():
+            store.save(Remembered(scheme="lb", layout="x"))
+            assert store.load("lb").layout == "x"
+            store.path.write_bytes(store.path.read_bytes()[:-3])
+            assert store.load("lb").layout == ""
+
+    def test_one_process_at_a_time(self, tmp_path: Path) -> None:
+        store = Store(tmp_path, "b" * 16, 0)
+        with (
+            store.locked(),
+            pytest.raises(InUse, match="give each its own partition-id"),
+            store.locked(),
+        ):
+            pass
+
+
+def _memory(folder: Path) -> np.ndarray:
+    """delta_0, as it lies on the disk."""
+    (path,) = folder.glob("*/0/current")
+    remembered = snapshot.load(path.with_name(path.read_text()), Remembered)
+    return remembered.device.uplink.memory
 
 
 def _given(lossy: LossyStrategy) -> ArrayRecord:

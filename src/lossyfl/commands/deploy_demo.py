@@ -71,7 +71,8 @@ def deploy_demo(
     from lossyfl.flower.deployment.federation import federation
 
     ran: list[Ran] = []
-    for number in (signal.SIGINT, signal.SIGTERM):  # both stop everything, also in the background
+    # All of them stop everything, also in the background.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     with ExitStack() as stack:
         if links is not None:

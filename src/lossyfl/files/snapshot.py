@@ -33,7 +33,7 @@ def save(path: Path, state: object) -> None:
 def overwrite(path: Path, state: object) -> None:
     """Write a state into a file that nobody needs; if that ends early, `load` says that it is damaged."""
     path.touch()
-    with path.open("r+b", buffering=0) as file:
+    with path.open("r+b") as file:
         for piece in safetensors.pieces(_file(state)):
             file.write(piece)
         file.truncate()

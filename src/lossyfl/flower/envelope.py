@@ -7,7 +7,6 @@ its own, so a short run of bytes lies in the first record.
 `FORMAT` is the number of this layout of fields, and of the version of frames.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -18,10 +17,13 @@ from lossyfl import __version__
 from lossyfl.digests import NOTHING, Held
 from lossyfl.errors import LossyflError
 from lossyfl.flower.layout import Exact
+from lossyfl.flower.store import TRAINING
 from lossyfl.wire.frame import VERSION
 
 FORMAT = f"1.{VERSION}"
 RECORD = "lossyfl"
+INLINE = 1 << 14
+"""Up to so many bytes lie in the first record, which saves a request; more are shared by all messages."""
 PIECE = 1 << 18
 """Bytes of one record: 34 s at 64 kbit/s, and few enough requests for a large model."""
 
@@ -80,7 +82,7 @@ class Up:
 
 
 def pack_down(down: Down) -> dict[str, ConfigRecord]:
-    """The records of a message to a node."""
+    """The first record of a message to a node; `pack_frames` makes the others."""
     return _pack(
         {
             "training": down.training,
@@ -105,7 +107,8 @@ def pack_up(up: Up) -> dict[str, ConfigRecord]:
         "coding": up.coding,
         **_held(up.held),
     }
-    return _pack(fields, (up.reply,) if up.reply else (), up.exact)
+    frames = (up.reply,) if up.reply else ()
+    return _pack(fields, frames, up.exact) | pack_frames(frames)
 
 
 def unpack_down(content: RecordDict) -> Down | None:
@@ -151,7 +154,7 @@ def unpack_up(content: RecordDict) -> Up | None:
 
 
 def _pack(fields: Fields, frames: Sequence[bytes], exact: Exact) -> dict[str, ConfigRecord]:
-    run = b"".join(frames)
+    run = b"".join(frames) if sum(map(len, frames)) <= INLINE else b""
     head = ConfigRecord({"format": FORMAT, "lossyfl": __version__})
     # Flower cannot count the bytes of a record with an empty value: those are left out.
     for name, value in fields.items():
@@ -162,15 +165,21 @@ def _pack(fields: Fields, frames: Sequence[bytes], exact: Exact) -> dict[str, Co
     for name, array in exact.items():
         head[f"exact.{name}"] = [array.dtype, array.stype, *map(str, array.shape)]
         head[f"bytes.{name}"] = array.data
-    records = {RECORD: head}
-    if len(run) <= PIECE:
-        if run:
-            head["run"] = run
-        return records
-    for number, start in enumerate(range(0, len(run), PIECE)):
-        piece = ConfigRecord({"run": run[start : start + PIECE]})
-        records[f"{RECORD}.{number}"] = piece
-    return records
+    if 0 < len(run) <= INLINE:
+        head["run"] = run
+    return {RECORD: head}
+
+
+def pack_frames(frames: Sequence[bytes]) -> dict[str, ConfigRecord]:
+    """The records of frames that are too long for the first one."""
+    run = b"".join(frames)
+    if len(run) <= INLINE:
+        return {}
+    starts = range(0, len(run), PIECE)
+    return {
+        f"{RECORD}.{number}": ConfigRecord({"run": run[start : start + PIECE]})
+        for number, start in enumerate(starts)
+    }
 
 
 def _unpack(content: RecordDict, *, sender: str) -> tuple[Fields, tuple[bytes, ...], Exact] | None:
@@ -236,7 +245,7 @@ def _text(fields: Fields, name: str, default: str | None = None) -> str:
 def _name(fields: Fields, name: str) -> str:
     """A text that may be the name of a folder."""
     value = _text(fields, name)
-    if not re.fullmatch("[0-9a-f]{16}", value):
+    if not TRAINING.fullmatch(value):
         raise ValueError(f"{name} is {value!r}")
     return value
 

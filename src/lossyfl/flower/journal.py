@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from flwr.app import Message, MetricRecord
+from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 
 from lossyfl.errors import InputError
 from lossyfl.flower.envelope import Up
@@ -59,8 +59,8 @@ class Journal:
         self._lock = ExitStack()
         self.notes: Notes | None = None
 
-    def begin(self, scheme: str, rounds: int, seed: int, *, go_on: bool) -> None:
-        """Make the folder ready, or go on in it."""
+    def begin(self, scheme: str, rounds: int, seed: int, *, done: int) -> None:
+        """Make the folder ready, or open it again after so many rounds."""
         if self._results is None:
             return
         folder = self._results.folder
@@ -68,13 +68,13 @@ class Journal:
             allowed = "a new folder, or an empty one"
             raise InputError("results", of="LossyStrategy", allowed=allowed, got=str(folder))
         self._lock.enter_context(self._results.locked())
-        if go_on and self._results.config.is_file():
-            self.rounds = read_rounds(self._results.rounds)
-            return
-        if self._results.config.is_file():
+        self.rounds = read_rounds(self._results.rounds)
+        if self.rounds and not done:
             self._lock.close()
             allowed = "a new folder, or an empty one"
             raise InputError("results", of="LossyStrategy", allowed=allowed, got=str(folder))
+        if self.rounds:
+            return
         self._results.create(
             Experiment(
                 task="flower", scheme=scheme, rounds=rounds, seed=seed, listen="participants"
@@ -82,6 +82,16 @@ class Journal:
         )
         self._results.checkpoint.rmdir()  # that is the strategy's affair, with save_to
         self._results.write_about("running", [], COMMAND)
+
+    def go_on(self, server: Server, done: int) -> None:
+        """Go on after a checkpoint of so many rounds: forget later ones, and write a missing last one."""
+        if self._results is not None and len(self.rounds) > done:
+            self._results.keep_rounds(done)
+            self.rounds = self.rounds[:done]
+        if self._results is not None and len(self.rounds) == done - 1:
+            self.notes = Notes()
+            self.flush(server)
+        server.ledger.drain(through=done - 1)
 
     def open(self) -> None:
         """A round begins."""
@@ -96,7 +106,7 @@ class Journal:
         """Note the size of a message, as Flower counts it."""
         if self.notes is None:
             return
-        size = sum(record.count_bytes() for record in message.content.values())
+        size = sum(_size(record) for record in message.content.values())
         self.notes.down += size if down else 0
         self.notes.up += 0 if down else size
 
@@ -170,6 +180,14 @@ class Journal:
         if self._results is not None:
             self._results.write_about("done", self.rounds, COMMAND)
             self._lock.close()
+
+
+def _size(record: ArrayRecord | MetricRecord | ConfigRecord) -> int:
+    """The bytes of a record, as Flower counts them; it cannot count a record with an empty value."""
+    try:
+        return record.count_bytes()
+    except (ValueError, IndexError, TypeError):
+        return sum(len(str(value)) for value in record.values())
 
 
 def _metric(metrics: MetricRecord | None, word: str) -> float | None:

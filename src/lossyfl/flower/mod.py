@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from logging import WARNING
 from pathlib import Path
 
-from flwr.app import Array, ArrayRecord, Context, Error, Message, RecordDict
+from flwr.app import Array, ArrayRecord, Context, Error, Message, MessageType, RecordDict
 from flwr.supercore import log
 
 from lossyfl.device import Device
@@ -131,7 +131,8 @@ class _Visit:
             self._save()
             return reply
         taken = time.perf_counter()
-        up = self._answer(reply.content, model)
+        trains = message.metadata.message_type.startswith(MessageType.TRAIN)
+        up = self._answer(reply.content, model) if trains else self._seen()
         self._save()
         coding = given - began + time.perf_counter() - taken
         reply.content.update(pack_up(replace(up, training=taken - given, coding=coding)))
@@ -164,6 +165,8 @@ class _Visit:
     def _receive(self) -> _Model:
         """Apply the frames; the model that the app gets."""
         down = self._down
+        if not down.layout and not self._remembered.layout:
+            raise Foreign("this device remembers nothing")  # so the server sends everything
         if down.layout and down.layout != self._remembered.layout:
             self._device = self._fresh(read_layout(down.layout))
             if self._remembered.layout:  # another model: nothing of the old one can be used
@@ -180,8 +183,6 @@ class _Visit:
     def _answer(self, content: RecordDict, model: _Model) -> Up:
         """What goes to the server; the trained model is taken out of the app's reply."""
         device = self._device
-        if not content.array_records:
-            return Up(number=self._number, held=device.held)
         key, trained = _only(content, "the app's reply")
         whole = filled(trained, model.record, of="the app's reply")
         check(whole, model.layout, of="the app's reply")
@@ -192,6 +193,10 @@ class _Visit:
         others = exact(whole, model.layout)
         return Up(number=self._number, held=device.held, reply=frame, exact=others)
 
+    def _seen(self) -> Up:
+        """An answer without an update: what the app returns is its own business."""
+        return Up(number=self._number, held=self._device.held)
+
     def _out_of_step(self, message: Message, problem: str) -> Message:
         """Say what the device holds, so that the server can send what it needs."""
         log(WARNING, "lossyfl: device %d is out of step: %s", self._number, problem)
@@ -200,7 +205,7 @@ class _Visit:
         return Message(RecordDict({**pack_up(up)}), reply_to=message)
 
     def _save(self) -> None:
-        self._store.save(replace(self._remembered, device=self._device.state()))
+        self._store.save(replace(self._remembered, device=self._device.state().compact()))
 
 
 def _only(content: RecordDict, of: str) -> tuple[str, ArrayRecord]:

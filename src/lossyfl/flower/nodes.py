@@ -6,7 +6,7 @@ with its first reply; until then it goes by one made of its node id. What a node
 its replies only; silence and errors change nothing, since a device passes over frames that it had.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from lossyfl.digests import NOTHING, Held
@@ -19,6 +19,15 @@ STRANGER = 1 << 62
 def made_of(node: int) -> int:
     """The number of a node that has not said its own."""
     return STRANGER | node & (STRANGER - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A node that has said who it is, to be saved."""
+
+    node: int
+    number: int
+    held: Held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +48,42 @@ class Nodes:
     def __init__(self) -> None:
         self._peers: dict[int, Peer] = {}
         self._owners: dict[int, int] = {}
+        self._answered: set[int] = set()
+        self._before: set[int] = set()
 
     def __getitem__(self, node: int) -> Peer:
         return self._peers.get(node, Peer(number=made_of(node)))
 
+    def known(self) -> tuple[Known, ...]:
+        """All nodes that have said who they are."""
+        return tuple(
+            Known(node=node, number=peer.number, held=peer.held)
+            for node, peer in self._peers.items()
+        )
+
+    def restore(self, known: Iterable[Known]) -> None:
+        """Go on with what was known."""
+        for own in known:
+            self._peers[own.node] = Peer(number=own.number, held=own.held, known=True)
+            self._owners[own.number] = own.node
+
+    def next_round(self) -> None:
+        """Those who answer from now on do so in another round."""
+        self._before, self._answered = self._answered, set()
+
     def heard(self, node: int, number: int, held: Held, *, online: Collection[int]) -> Peer:
-        """Note what a node says of itself; raise Refused if another one that is online says the same."""
+        """Note what a node says of itself; raise Refused if that is another's number.
+
+        A number goes over to a new node once its old one is offline or has missed a round: a node that
+        restarts without a key has a new id, and the old one seems to be online for a while.
+        """
+        known = self._peers.get(node)
+        if known is not None and known.number != number:
+            detail = f"node {node} was device {known.number} before"
+            raise Refused(number, "foreign", detail)
         owner = self._owners.get(number, node)
-        if owner != node and owner in online:
+        lives = owner in self._answered or (owner in online and owner in self._before)
+        if owner != node and lives:
             raise Refused(
                 number,
                 "doubled",
@@ -56,6 +93,7 @@ class Nodes:
         if owner != node:
             self._peers.pop(owner, None)
         self._owners[number] = node
+        self._answered.add(node)
         self._peers[node] = Peer(number=number, held=held, known=True)
         return self._peers[node]
 

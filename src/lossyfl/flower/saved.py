@@ -1,7 +1,8 @@
 """The strategy's checkpoint: the server's state, the inner strategy's arrays, and how far it was.
 
-Strategies of Flower have no way to save themselves. What they carry from round to round are arrays in their
-attributes (moments, momentum, the model of the round before); these are saved and put back by name.
+Strategies of Flower have no way to save themselves. What they carry from round to round are arrays and
+numbers in their attributes (moments, momentum, the model of the round before, a clipping norm), also of a
+strategy inside; these are saved and put back by name, so settings are those of the checkpoint.
 """
 
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower.layout import Exact
+from lossyfl.flower.nodes import Known
 from lossyfl.states import ServerState
 
 
@@ -37,7 +39,8 @@ class Saved:
 
     rounds:   that are done
     training: its name, by which devices know it
-    inner:    arrays of the inner strategy
+    nodes:    that have said who they are
+    inner:    arrays and numbers of the inner strategy
     exact:    what of the model is not a float
     """
 
@@ -46,6 +49,7 @@ class Saved:
     scheme: str
     layout: str
     server: ServerState
+    nodes: tuple[Known, ...]
     inner: tuple[Kept, ...]
     exact: tuple[Kept, ...] = ()
 
@@ -71,32 +75,46 @@ class Saved:
             raise InputError("the model's arrays", of="LossyStrategy", allowed=allowed, got=layout)
 
 
-def read_inner(inner: Strategy) -> tuple[Kept, ...]:
-    """The arrays that a strategy carries from round to round."""
+def read_inner(inner: Strategy, path: str = "") -> tuple[Kept, ...]:
+    """What a strategy, and one inside it, carries from round to round: arrays and numbers."""
     kept: list[Kept] = []
     for attribute, value in vars(inner).items():
-        if isinstance(value, ArrayRecord):
-            kept += [_keep(attribute, "record", name, own.numpy()) for name, own in value.items()]
+        name = f"{path}{attribute}"
+        if isinstance(value, Strategy):
+            kept += read_inner(value, f"{name}.")
+        elif isinstance(value, float):
+            kept.append(_keep(name, "number", "", np.asarray(value)))
+        elif isinstance(value, ArrayRecord):
+            kept += [_keep(name, "record", key, own.numpy()) for key, own in value.items()]
         elif isinstance(value, dict | list):
             holder = "dict" if isinstance(value, dict) else "list"
             kept += [
-                _keep(attribute, holder, name, cast("NDArray[Any]", own))
-                for name, own in _items(cast("dict[str, object] | list[object]", value))
+                _keep(name, holder, key, cast("NDArray[Any]", own))
+                for key, own in _items(cast("dict[str, object] | list[object]", value))
                 if isinstance(own, np.ndarray)
             ]
     return tuple(kept)
 
 
 def restore_inner(inner: Strategy, kept: tuple[Kept, ...]) -> None:
-    """Put the arrays back."""
-    for attribute, holder in dict.fromkeys((own.attribute, own.holder) for own in kept):
-        arrays = {own.name: _array(own) for own in kept if own.attribute == attribute}
+    """Put arrays and numbers back."""
+    for path, holder in dict.fromkeys((own.attribute, own.holder) for own in kept):
+        *inside, attribute = path.split(".")
+        place: object = inner
+        for name in inside:
+            place = getattr(place, name)
+        arrays = {own.name: _array(own) for own in kept if own.attribute == path}
+        before = getattr(place, attribute, None)
         value: object = arrays
-        if holder == "record":
+        if holder == "number":
+            value = float(arrays[""])
+        elif holder == "record":
             value = ArrayRecord({name: Array(own) for name, own in arrays.items()})
         elif holder == "list":
             value = list(arrays.values())
-        setattr(inner, attribute, value)
+        elif isinstance(before, dict):
+            value = cast("dict[str, object]", before) | arrays
+        setattr(place, attribute, value)
 
 
 def _items(holder: dict[str, object] | list[object]) -> list[tuple[str, object]]:

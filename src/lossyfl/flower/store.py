@@ -14,10 +14,11 @@ removed when another training begins.
 
 import fcntl
 import os
+import re
 import shutil
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from lossyfl.files import snapshot
 from lossyfl.files.atomic import write_atomically
 from lossyfl.states import DeviceState
 
+TRAINING = re.compile("[0-9a-f]{16}")
+"""What a training is called."""
 SLOTS = ("device-0.safetensors", "device-1.safetensors")
 KEEP = 30 * 24 * 3600
 """Seconds after which the folder of a training is removed."""
@@ -107,10 +110,12 @@ class Store:
         write_atomically(self.folder / "current", [other.encode()], durable=False)
 
     def _sweep(self) -> None:
-        """Remove the folders of trainings that are long over."""
+        """Remove the folders of trainings that are long over, and nothing that is not one."""
         for folder in self._root.iterdir():
-            if folder.is_dir() and folder.stat().st_mtime < time.time() - KEEP:
-                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):  # another node may have been quicker
+                ours = TRAINING.fullmatch(folder.name) and any(folder.glob("*/.lock"))
+                if ours and folder.stat().st_mtime < time.time() - KEEP:
+                    shutil.rmtree(folder)
 
 
 def default_root() -> Path:

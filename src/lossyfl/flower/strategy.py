@@ -17,7 +17,7 @@ other strategies get every reply as a model.
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from logging import INFO, WARNING
 from pathlib import Path
 from typing import Any, cast
@@ -25,37 +25,29 @@ from typing import Any, cast
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, Error, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
-from flwr.serverapp.strategy import FedAvg, Result, Strategy
+from flwr.serverapp.strategy import FedAvg, FedProx, Result, Strategy
 from flwr.supercore import log
 from numpy.typing import NDArray
 
+from lossyfl.codec import decode
 from lossyfl.digests import NOTHING
-from lossyfl.errors import InputError, LossyflError, Refused
+from lossyfl.errors import FrameError, InputError, LossyflError, Refused
 from lossyfl.flower import layout as layouts
-from lossyfl.flower.envelope import Down, Foreign, Up, pack_down, unpack_up
+from lossyfl.flower.envelope import Down, Foreign, pack_down, pack_frames, unpack_up
 from lossyfl.flower.journal import Journal
 from lossyfl.flower.layout import Exact, Layout
 from lossyfl.flower.mod import REFUSED
 from lossyfl.flower.nodes import Nodes, Peer
+from lossyfl.flower.replies import Answer, alike, whole_weights
 from lossyfl.flower.saved import Saved, read_inner, restore_inner
 from lossyfl.optimizers import Plain
 from lossyfl.schemes import Scheme, scheme
-from lossyfl.server import MAX_SAMPLES, Server
+from lossyfl.server import Server
 from lossyfl.simulation.records import Round
 from lossyfl.states import UNKNOWN, Delivery, check_number
 from lossyfl.types import Vector
 
 Evaluate = Callable[[int, ArrayRecord], MetricRecord | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """A reply that came through the mod."""
-
-    node: int
-    number: int
-    message: Message
-    up: Up
 
 
 class LossyStrategy(Strategy):
@@ -95,6 +87,7 @@ class LossyStrategy(Strategy):
         self._rounds_before = 0
         self._given: ArrayRecord | None = None
         self._key = ""
+        self._started = False
 
     @property
     def server(self) -> Server:
@@ -127,10 +120,13 @@ class LossyStrategy(Strategy):
         evaluate_fn: Evaluate | None = None,
     ) -> Result:
         """Run all rounds, or those that a checkpoint leaves; what is shown counts from the first."""
+        self._started = True
         arrays = initial_arrays
         if self._save_to is not None and self._save_to.is_file():
             arrays = self._resume(initial_arrays)
-        self._journal.begin(self.spec, num_rounds, self.seed, go_on=bool(self._rounds_before))
+        self._journal.begin(self.spec, num_rounds, self.seed, done=self._rounds_before)
+        if self._rounds_before:
+            self._journal.go_on(self.server, self._rounds_before)
         result = super().start(
             grid,
             arrays,
@@ -154,8 +150,9 @@ class LossyStrategy(Strategy):
         self._journal.flush(self._server)
         self._journal.open()
         number = server_round + self._rounds_before
-        record = self._open(arrays, grid)
-        return self._wrap(list(self.inner.configure_train(number, record, config, grid)), record)
+        record = self._open(arrays)
+        messages = self.inner.configure_train(number, record, config, grid)
+        return self._wrap(list(messages), record, grid)
 
     def aggregate_train(
         self, server_round: int, replies: Iterable[Message]
@@ -164,86 +161,131 @@ class LossyStrategy(Strategy):
         started = time.perf_counter()
         number = server_round + self._rounds_before
         answers, failed = self._unwrap(list(replies))
+        self._nodes.next_round()
+        answers = self._alike(answers, failed)
         for answer in answers:
             self._journal.worked(answer.up)
-        if self._averages:
-            arrays, metrics = self._average(number, answers, failed)
+        weights = self._weights(answers)
+        if weights is not None:
+            arrays, metrics = self._average(number, answers, failed, weights)
         else:
             arrays, metrics = self._hand_on(number, answers, failed)
-        if arrays is not None:
-            self._given = arrays
+        self._given = arrays
         self._journal.trained(metrics, time.perf_counter() - started)
         self._save(number)
         return arrays, metrics
 
+    def _weights(self, answers: Sequence[Answer]) -> dict[int, int] | None:
+        """By device, if the server is to average; None if the inner strategy is to aggregate."""
+        if not self._averages:
+            return None
+        return whole_weights(answers, cast("FedAvg", self.inner).weighted_by_key)
+
     def _average(
-        self, number: int, answers: Sequence[Answer], failed: list[Message]
-    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+        self,
+        number: int,
+        answers: Sequence[Answer],
+        failed: list[Message],
+        weights: dict[int, int],
+    ) -> tuple[ArrayRecord, MetricRecord | None]:
         """FedAvg's mean, by the server."""
-        server, key = self.server, cast("FedAvg", self.inner).weighted_by_key
-        weights: dict[int, int] = {}
-        for answer in list(answers):
-            try:
-                weights[answer.number] = _weight(answer.message, key)
-            except InputError as error:
-                failed.append(self._refuse(answer.message, error))
+        server = self.server
         server.seat(weights)
-        taken: list[Answer] = []
-        for answer in answers:
-            if answer.number in weights:
-                self._take(answer, failed, taken, lambda a: server.accept(a.number, a.up.reply))
+
+        def accept(own: Answer) -> None:
+            self._check_width(own)
+            server.accept(own.number, own.up.reply)
+
+        taken = self._take(answers, failed, accept)
         # The inner strategy looks at metrics and logs; it needs some arrays to do so.
         for answer in taken:
             answer.message.content[self._key] = _STAND_IN
         messages = [answer.message for answer in taken]
-        _, metrics = self.inner.aggregate_train(number, messages + failed)
-        server.close_round()
-        if not taken:
-            return None, metrics
+        try:
+            _, metrics = self.inner.aggregate_train(number, messages + failed)
+        finally:
+            server.close_round()
         self._exact = _mean([(weights[a.number], a.up.exact) for a in taken], self._exact)
         return layouts.unflatten(server.theta, self._exact, self._layout), metrics
 
     def _hand_on(
         self, number: int, answers: Sequence[Answer], failed: list[Message]
-    ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+    ) -> tuple[ArrayRecord, MetricRecord | None]:
         """Every reply as a model, for the inner strategy."""
         server, wide = self.server, _widened(self._layout)
         server.seat({answer.number: 1 for answer in answers})
-        taken: list[Answer] = []
-        for answer in answers:
 
-            def expand(own: Answer) -> None:
-                trained = server.base + server.read(own.number, own.up.reply)
-                record = layouts.unflatten(trained, own.up.exact, wide)
-                own.message.content[self._key] = record
+        def expand(own: Answer) -> None:
+            self._check_width(own)
+            trained = server.base + server.read(own.number, own.up.reply)
+            others = {
+                name: Array(layouts.whole_values(array)) for name, array in own.up.exact.items()
+            }
+            own.message.content[self._key] = layouts.unflatten(trained, others, wide)
 
-            self._take(answer, failed, taken, expand)
+        taken = self._take(answers, failed, expand)
         messages = [answer.message for answer in taken]
-        arrays, metrics = self.inner.aggregate_train(number, messages + failed)
-        server.close_round()
-        if arrays is None:
-            return None, metrics
-        made = _conform(arrays, self._layout)
-        self._exact = layouts.exact(made, self._layout)
-        server.replace_theta(_vector(arrays, self._layout))
-        return made, metrics
+        try:
+            arrays, metrics = self.inner.aggregate_train(number, messages + failed)
+        finally:
+            server.close_round()
+        if arrays is not None:
+            self._adopt(arrays)
+        return layouts.unflatten(server.theta, self._exact, self._layout), metrics
+
+    def _adopt(self, arrays: ArrayRecord) -> None:
+        """Go on from what the inner strategy made, if it can be gone on from."""
+        missing = [slot.name for slot in self._layout.slots if slot.name not in arrays]
+        if missing:
+            allowed, got = "all of the model's", f"no {missing[0]}"
+            raise InputError("arrays", of="the inner strategy", allowed=allowed, got=got)
+        vector = _vector(arrays, self._layout)
+        if not np.isfinite(vector).all():
+            log(WARNING, "lossyfl: the inner strategy made NaN or infinity; the model stays")
+            return
+        self.server.replace_theta(vector)
+        self._exact = {
+            slot.name: _cast(arrays[slot.name].numpy(), slot)
+            for slot in self._layout.slots
+            if not slot.is_float
+        }
+
+    def _check_width(self, own: Answer) -> None:
+        """Raise if a reply makes a float16 of the model infinite."""
+        if not any(slot.dtype == "float16" for slot in self._layout.floats):
+            return
+        update = decode_reply(own, len(self.server.theta))
+        at = 0
+        for slot in self._layout.floats:
+            part = slice(at, at + slot.entries)
+            at += slot.entries
+            if slot.dtype == "float16" and slot.entries:
+                peak = float(np.abs(self.server.base[part] + update[part]).max())
+                if not peak <= np.finfo(np.float16).max:
+                    detail = f"it makes {slot.name} as large as {peak:.3g}, beyond float16"
+                    raise Refused(own.number, "huge", detail)
 
     def _take(
-        self,
-        answer: Answer,
-        failed: list[Message],
-        taken: list[Answer],
-        work: Callable[[Answer], None],
-    ) -> None:
-        """Do something with a reply; note it among the good or the failed ones."""
-        try:
-            work(answer)
-        except Refused as error:
-            if error.reason == "diverged":
-                self._nodes.forget(answer.node)
+        self, answers: Sequence[Answer], failed: list[Message], work: Callable[[Answer], None]
+    ) -> list[Answer]:
+        """Do something with every reply; those with which it could be done."""
+        taken: list[Answer] = []
+        for answer in answers:
+            try:
+                work(answer)
+            except Refused as error:
+                if error.reason == "diverged":
+                    self._nodes.forget(answer.node)
+                failed.append(self._refuse(answer.message, error))
+            else:
+                taken.append(answer)
+        return taken
+
+    def _alike(self, answers: Sequence[Answer], failed: list[Message]) -> list[Answer]:
+        def refuse(answer: Answer, error: LossyflError) -> None:
             failed.append(self._refuse(answer.message, error))
-        else:
-            taken.append(answer)
+
+        return alike(answers, self.inner, refuse)
 
     # Evaluation
 
@@ -251,17 +293,21 @@ class LossyStrategy(Strategy):
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
         """The inner strategy's messages; the model travels as the next round's broadcast."""
-        record = self._open(arrays, grid)
+        record = self._open(arrays)
         number = server_round + self._rounds_before
         messages = self.inner.configure_evaluate(number, record, config, grid)
-        return self._wrap(list(messages), record)
+        return self._wrap(list(messages), record, grid)
 
     def aggregate_evaluate(
         self, server_round: int, replies: Iterable[Message]
     ) -> MetricRecord | None:
         """What the inner strategy makes of the metrics."""
         answers, failed = self._unwrap(list(replies))
-        messages = [answer.message for answer in answers] + failed
+        # Arrays in answers to an evaluation are the app's own; FedAvg's kind looks at metrics only.
+        for answer in answers:
+            for key in list(answer.message.content.array_records):
+                del answer.message.content[key]
+        messages = [answer.message for answer in self._alike(answers, failed)] + failed
         number = server_round + self._rounds_before
         metrics = self.inner.aggregate_evaluate(number, messages)
         self._journal.looked(metrics)
@@ -278,9 +324,9 @@ class LossyStrategy(Strategy):
 
     # Messages
 
-    def _open(self, arrays: ArrayRecord, grid: Grid) -> ArrayRecord:
+    def _open(self, arrays: ArrayRecord) -> ArrayRecord:
         """Open a round, if none is; the model that devices hold then, for the inner strategy."""
-        self._online = frozenset(grid.get_node_ids())
+        self._check_outermost()
         if self._server is None:
             self._begin(arrays)
         elif arrays is not self._given:
@@ -297,6 +343,14 @@ class LossyStrategy(Strategy):
             return ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
         return layouts.unflatten(self.server.base, self._exact, _widened(self._layout))
 
+    def _check_outermost(self) -> None:
+        """Raise if another strategy runs the rounds: it would find frames where it looks for models."""
+        if not self._started:
+            allowed = (
+                "the outermost strategy: LossyStrategy(Other(...)), not Other(LossyStrategy(...))"
+            )
+            raise InputError("place", of="LossyStrategy", allowed=allowed, got="inside another")
+
     def _begin(self, arrays: ArrayRecord) -> None:
         self._layout: Layout = layouts.layout_of(arrays)
         self._exact: Exact = layouts.exact(arrays, self._layout)
@@ -311,25 +365,32 @@ class LossyStrategy(Strategy):
             threads=self._threads,
         )
 
-    def _wrap(self, messages: list[Message], record: ArrayRecord) -> list[Message]:
+    def _wrap(self, messages: list[Message], record: ArrayRecord, grid: Grid) -> list[Message]:
         """Put what every node needs into its message; nodes that need the same share it."""
         shared: dict[tuple[int, ...], RecordDict] = {}
+        pieces: dict[tuple[int, ...], dict[str, ConfigRecord]] = {}
         before = [message.content for message in messages]  # kept, so that ids stay theirs
+        asked = {message.metadata.dst_node_id for message in messages}
+        self._online = frozenset(grid.get_node_ids()) | asked
         for message, content in zip(messages, before, strict=True):
             peer = self._nodes[message.metadata.dst_node_id]
             is_new = peer.held == NOTHING
             delivery = self._delivery(peer)
-            slot = (id(content), is_new, delivery.accepted, *map(id, delivery.frames))
+            frames = tuple(map(id, delivery.frames))
+            slot = (id(content), is_new, delivery.accepted, *frames)
             if slot not in shared:
                 layout = self._layout.text() if is_new else ""
-                shared[slot] = self._content(content, record, delivery, layout)
+                if frames not in pieces:
+                    pieces[frames] = pack_frames(delivery.frames)
+                made = self._content(content, record, delivery, layout)
+                shared[slot] = RecordDict({**made, **pieces[frames]})
             message.content = shared[slot]
             self._journal.carried(message, down=True)
         self._sent = messages
         return messages
 
     def _delivery(self, peer: Peer) -> Delivery:
-        if peer.number not in self.server.members:
+        if not self.server.is_member(peer.number):
             self.server.join(peer.number, 1)
         delivery = self.server.frames_for(peer.number, peer.held)
         return delivery if peer.known else replace(delivery, accepted=UNKNOWN)
@@ -360,8 +421,9 @@ class LossyStrategy(Strategy):
     def _unwrap(self, replies: list[Message]) -> tuple[list[Answer], list[Message]]:
         """The replies that came through the mod, by device, and the others as errors."""
         asked = {own.metadata.message_id: own.metadata.dst_node_id for own in self._sent}
-        answers: list[Answer] = []
+        answers: dict[int, Answer] = {}
         failed: list[Message] = []
+        renamed: dict[int, int] = {}
         for reply in replies:
             node = asked.get(reply.metadata.reply_to_message_id, reply.metadata.src_node_id)
             if reply.has_error():
@@ -369,12 +431,16 @@ class LossyStrategy(Strategy):
                 continue
             self._journal.carried(reply, down=False)
             try:
-                answers.append(self._answer(node, reply))
+                answer = self._answer(node, reply, renamed)
+                if answer.number in answers:
+                    raise Refused(answer.number, "doubled", "there is one of this round")
+                answers[answer.number] = answer
             except LossyflError as error:
                 failed.append(self._refuse(reply, error))
-        return sorted(answers, key=lambda answer: answer.number), failed
+        self.server.rename(renamed)
+        return sorted(answers.values(), key=lambda answer: answer.number), failed
 
-    def _answer(self, node: int, reply: Message) -> Answer:
+    def _answer(self, node: int, reply: Message, renamed: dict[int, int]) -> Answer:
         up = unpack_up(reply.content)
         if up is None:
             raise Foreign(
@@ -387,7 +453,7 @@ class LossyStrategy(Strategy):
         before = self._nodes[node]
         peer = self._nodes.heard(node, up.number, up.held, online=self._online)
         if not before.known and peer.number != before.number:
-            self.server.rename(before.number, peer.number)
+            renamed[before.number] = peer.number
         if up.problem:
             raise Refused(up.number, "out of step", f"{up.problem}; it is sent what it lacks")
         return Answer(node=node, number=peer.number, message=reply, up=up)
@@ -411,6 +477,7 @@ class LossyStrategy(Strategy):
             scheme=self.spec,
             layout=self._layout.text(),
             server=self.server.state(),
+            nodes=self._nodes.known(),
             inner=read_inner(self.inner),
         ).write(self._save_to, self._exact)
 
@@ -422,6 +489,7 @@ class LossyStrategy(Strategy):
         saved.check(self.spec, self._layout.text())
         self._exact = exact
         self.server.restore(saved.server)
+        self._nodes.restore(saved.nodes)
         self._training, self._rounds_before = saved.training, saved.rounds
         restore_inner(self.inner, saved.inner)
         log(INFO, "lossyfl: going on after round %d from %s", saved.rounds, self._save_to)
@@ -449,27 +517,31 @@ def _checked(inner: Strategy, spec: str) -> Scheme:
 
 
 def _averages(inner: Strategy) -> bool:
-    """Whether a strategy aggregates by FedAvg's weighted mean."""
-    return type(inner).aggregate_train is FedAvg.aggregate_train
+    """Whether a strategy is FedAvg as it comes: then the server takes the mean, and it sees no arrays."""
+    return type(inner) in (FedAvg, FedProx)
 
 
-def _weight(message: Message, key: str) -> int:
-    """The number of samples that a reply says."""
-    records = list(message.content.metric_records.values())
-    value = records[0].get(key) if len(records) == 1 else None
-    if not isinstance(value, int | float) or not 1 <= value <= MAX_SAMPLES or value != int(value):
-        allowed = f"one MetricRecord with a whole {key} of 1 or more"
-        raise InputError("metrics", of="a reply", allowed=allowed, got=value)
-    return int(value)
+def decode_reply(answer: Answer, entries: int) -> Vector:
+    """The update of a reply, looked at before it is taken."""
+    try:
+        return decode(answer.up.reply, max_entries=entries)
+    except FrameError as error:
+        raise Refused(answer.number, "damaged", str(error)) from error
 
 
 def _mean(replies: Sequence[tuple[int, Exact]], before: Exact) -> Exact:
-    """The weighted mean of whole-number arrays, to the nearest whole."""
+    """The weighted mean of arrays that are not floats, to the nearest whole; what all agree on stays."""
     total = sum(weight for weight, _ in replies)
     made: dict[str, Array] = {}
     for name, array in before.items():
-        terms = [weight / total * own[name].numpy() for weight, own in replies]
-        made[name] = _cast(np.sum(terms, axis=0), array)
+        values = [layouts.whole_values(own[name]) for _, own in replies]
+        made[name] = array
+        if values and all(np.array_equal(own, values[0]) for own in values):
+            made[name] = Array(values[0].copy())
+        elif values:
+            parts = zip((weight for weight, _ in replies), values, strict=True)
+            mean = np.sum([weight / total * own for weight, own in parts], axis=0)
+            made[name] = _cast(mean >= 0.5 if array.dtype == "bool" else mean, array)
     return made
 
 
@@ -483,20 +555,6 @@ def _vector(record: ArrayRecord, layout: Layout) -> Vector:
     """The floats that an inner strategy made, at the width at which it made them."""
     parts = [record[slot.name].numpy().reshape(-1) for slot in layout.floats]
     return np.concatenate([part.astype(np.float32) for part in parts])
-
-
-def _conform(record: ArrayRecord, layout: Layout) -> ArrayRecord:
-    """What an inner strategy made, in the dtypes of the model."""
-    missing = [slot.name for slot in layout.slots if slot.name not in record]
-    if missing:
-        allowed = "all of the model's"
-        raise InputError("arrays", of="the inner strategy", allowed=allowed, got=f"no {missing[0]}")
-    others = {
-        slot.name: _cast(record[slot.name].numpy(), slot)
-        for slot in layout.slots
-        if not slot.is_float
-    }
-    return layouts.unflatten(_vector(record, layout), others, layout)
 
 
 def _cast(values: NDArray[Any], like: "layouts.Slot | Array") -> Array:

@@ -214,6 +214,14 @@ class Results:
             os.truncate(path, size)
         return read_rounds(self.rounds)
 
+    def keep_rounds(self, count: int) -> None:
+        """Forget all rounds but the first ones."""
+        lines = self.rounds.read_text().splitlines(keepends=True)[:count]
+        head, *entries = self.ledger.read_text().splitlines(keepends=True)
+        kept = [entry for entry in entries if int(entry.partition(",")[0]) < count]
+        write_atomically(self.rounds, ["".join(lines).encode()])
+        write_atomically(self.ledger, ["".join([head, *kept]).encode()])
+
     def write_model(self, theta: Vector, places: "tuple[Place, ...]") -> None:
         """The model's tensors, by the names that torch gives them."""
         tensors = tuple(

@@ -92,7 +92,14 @@ class Federation:
 
     def stop_node(self, node: int, how: int = signal.SIGTERM) -> None:
         """Stop a SuperNode, with the app that it runs."""
-        self._processes.stop(self._nodes[node], how)
+        self._processes.stop(self._nodes.pop(node), how)
+
+    def _check_nodes(self) -> None:
+        """Raise if a node has ended by itself: the server would wait for it."""
+        for node, process in self._nodes.items():
+            if process.poll() is not None:
+                end = self._processes.tail(f"node{node}")
+                raise Stopped(f"SuperNode {node} ended by itself:\n{end}")
 
     def run(self, config: Mapping[str, object], out: Path) -> Iterator[Seen]:
         """Train; every round as it is over."""
@@ -120,6 +127,7 @@ class Federation:
             told = len(lines)
             if over:
                 break
+            self._check_nodes()
             time.sleep(0.2)
         if not (out / "theta.npy").is_file():
             raise Stopped(f"the run did not end well:\n{self._processes.tail('run')}")
@@ -142,7 +150,8 @@ def federation(folder: Path, nodes: int, links: Links | None = None) -> Generato
         f'root-certificates = "{certificates.authority}"\n'
     )
     with ExitStack() as stack:
-        relay = Relay(main, dict(enumerate(ports.relayed)), "0.0.0.0" if links else LOOPBACK)
+        hosts = [links.address(node) if links else LOOPBACK for node in range(nodes)]
+        relay = Relay(main, dict(enumerate(zip(hosts, ports.relayed, strict=True))))
         environment = _environment(home) | (_SLOW if links else {})
         processes = stack.enter_context(Processes(folder, environment))
         stack.enter_context(relay)

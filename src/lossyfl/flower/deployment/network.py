@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from lossyfl.errors import InputError
+from lossyfl.flower.deployment.processes import undisturbed
 
 BURST = 16_000
 """Bytes that may pass at once."""
@@ -44,9 +45,10 @@ class Links:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for node in range(self.nodes):
-            with suppress(InputError):
-                _call("ip", "netns", "delete", self._space(node))
+        with undisturbed():
+            for node in range(self.nodes):
+                with suppress(InputError):
+                    _call("ip", "netns", "delete", self._space(node))
 
     def address(self, node: int) -> str:
         """The address of this machine, as the node sees it."""

@@ -3,8 +3,9 @@
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,10 +31,11 @@ class Processes:
         trace: TracebackType | None,
     ) -> None:
         # The last first: nodes say goodbye while the SuperLink is still there.
-        for process in reversed(self._started):
-            _signal(process, signal.SIGTERM)
-        for process in reversed(self._started):
-            self.stop(process)
+        with undisturbed():
+            for process in reversed(self._started):
+                _signal(process, signal.SIGTERM)
+            for process in reversed(self._started):
+                self.stop(process)
 
     def start(self, name: str, command: Sequence[str]) -> "subprocess.Popen[bytes]":
         """Start a program; what it says goes to its log."""
@@ -66,6 +68,21 @@ class Processes:
         path = self.log(name)
         text = path.read_text(errors="replace") if path.is_file() else ""
         return "\n".join(text.splitlines()[-lines:])
+
+
+@contextmanager
+def undisturbed() -> Generator[None]:
+    """Clean up to the end, however often somebody asks to stop."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread hears signals
+        return
+    names = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {name: signal.signal(name, signal.SIG_IGN) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from lossyfl.errors import Stopped
+
 
 @dataclass(slots=True, kw_only=True)
 class Count:
@@ -21,11 +23,12 @@ class Count:
 
 
 class Relay:
-    """Ports that lead to the SuperLink's."""
+    """An address and port for each node that lead to the SuperLink's port."""
 
-    def __init__(self, target: int, ports: dict[int, int], host: str = "127.0.0.1") -> None:
-        self.counts = {node: Count() for node in ports}
-        self._target, self._ports, self._host = target, ports, host
+    def __init__(self, target: int, places: dict[int, tuple[str, int]]) -> None:
+        self.counts = {node: Count() for node in places}
+        self._target, self._places = target, places
+        self._error: OSError | None = None
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -33,6 +36,8 @@ class Relay:
     def __enter__(self) -> Self:
         self._thread.start()
         self._ready.wait(10)
+        if self._error is not None or not self._ready.is_set():
+            raise Stopped(f"the relay to the SuperLink did not start: {self._error}")
         return self
 
     def __exit__(
@@ -41,7 +46,8 @@ class Relay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
+        if self._error is None:
+            self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
 
     def total(self) -> Count:
@@ -50,15 +56,19 @@ class Relay:
         return Count(down=sum(c.down for c in counts), up=sum(c.up for c in counts))
 
     def _run(self) -> None:
-        with suppress(asyncio.CancelledError):
-            self._loop.run_until_complete(self._serve())
+        try:
+            with suppress(asyncio.CancelledError):
+                self._loop.run_until_complete(self._serve())
+        except OSError as error:  # a port that is taken
+            self._error = error
+            self._ready.set()
         self._loop.close()
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
         servers = [
-            await asyncio.start_server(self._handler(self.counts[node]), self._host, port)
-            for node, port in self._ports.items()
+            await asyncio.start_server(self._handler(self.counts[node]), host, port)
+            for node, (host, port) in self._places.items()
         ]
         self._ready.set()
         await self._stop.wait()
