@@ -20,6 +20,7 @@ from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
 from lossyfl.flower.store import KEEP, InUse, Remembered, Store
 from lossyfl.simulation import ledger_file
 from lossyfl.simulation.records import Round, read_rounds
+from lossyfl.states import DeviceState
 
 INNER = {
     "FedAvg": {},
@@ -471,7 +472,8 @@ class TestStore:
     def test_a_file_that_is_damaged_is_as_good_as_none(self, tmp_path: Path) -> None:
         store = Store(tmp_path, "b" * 16, 0)
         with store.locked():
-            store.save(Remembered(scheme="lb", layout="x"))
+            device = DeviceState(round=0, estimate=np.ones(9, np.float32))
+            store.save(Remembered(scheme="lb", layout="x", device=device))
             assert store.load("lb").layout == "x"
             store.path.write_bytes(store.path.read_bytes()[:-3])
             assert store.load("lb").layout == ""
