@@ -22,7 +22,7 @@ same eta(t), and all of them take part. Neural networks, Adam and quantized upli
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lossyfl.errors import InputError
+from lossyfl.jit import kernel
 
 Rate: TypeAlias = float | Callable[[int], float]
 """A step size: one number, or a function of the round."""
@@ -139,29 +140,43 @@ def eps(x: ArrayLike) -> float:
     0.04
     """
     entries = np.asarray(x).ravel()
-    high, low = _range(entries)
-    if not np.isfinite(high):
+    if entries.dtype != np.float32:
+        entries = entries.astype(np.float64)
+    if not entries.size or not np.isfinite(high := _largest(entries)):
         raise InputError("x", of="eps", allowed="finite, of at least one entry", got=x)
     if high == 0:
         return 0.0
-    # Divided by the largest, so that squares neither overflow nor vanish.
-    squares = sum(float(np.sum((part / high) ** 2)) for part in _parts(entries))
-    return (1 - low / high) ** 2 / squares
+    low, squares = _spread(entries, high)
+    return (1 - low) ** 2 / squares
 
 
-def _range(entries: NDArray[Any]) -> tuple[float, float]:
-    """The largest and the smallest magnitude; infinite if there is none, or one that is no number."""
-    if not entries.size:
-        return np.inf, np.inf
-    ends = [(float(part.max()), float(part.min())) for part in map(np.abs, _parts(entries))]
-    highs, lows = zip(*ends, strict=True)
-    return (max(highs) if np.isfinite(highs).all() else np.inf), min(lows)
+@kernel
+def _largest(entries: NDArray[Any]) -> float:
+    """The largest magnitude; infinite if an entry is no number."""
+    high = 0.0
+    for value in entries:
+        magnitude = abs(np.float64(value))
+        if not magnitude <= np.inf:
+            return np.inf
+        high = max(high, magnitude)
+    return high
 
 
-def _parts(entries: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
-    """The entries as float64, some at a time: a model has many."""
-    for start in range(0, len(entries), 1 << 16):
-        yield entries[start : start + (1 << 16)].astype(np.float64)
+@kernel
+def _spread(entries: NDArray[Any], high: float) -> tuple[float, float]:
+    """The smallest magnitude and the sum of squares, of entries divided by the largest magnitude.
+
+    Divided, so that squares neither overflow nor vanish.
+    """
+    low, total = 1.0, 0.0
+    for start in range(0, len(entries), 4096):  # sums of sums lose less
+        part = 0.0
+        for value in entries[start : start + 4096]:
+            scaled = abs(np.float64(value)) / high
+            low = min(low, scaled)
+            part += scaled * scaled
+        total += part
+    return low, total
 
 
 def _steps(eta: Rate, rounds: int, *, limit: float) -> list[float]:

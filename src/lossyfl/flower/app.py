@@ -83,7 +83,6 @@ def strategy(config: UserConfig, devices: int, out: Path) -> Strategy:
         str(config["scheme"]),
         seed=int(config.get("seed", 0)),
         results=out / "results",
-        save_to=out / "saved.safetensors",
     )
 
 

@@ -2,10 +2,13 @@
 
 Flower keeps a node's context in memory and loses it on a restart; in a deployment it silently drops a
 large one. So a device keeps two files in turn, and a third that says which of them holds: the other one is
-written before the reply leaves, then the third is replaced. Memory of a file that is there is written faster
-than a new file is made. Files are mapped into memory when they are read, and locked while a message is
-worked on. One that is damaged, or of another scheme or model, is as good as none: the device begins anew and
-the server sends it the model.
+written before the reply leaves, then the third is replaced. (Memory of a file that is there is written
+faster than a new file is made.) What a process has written is whole as long as the machine runs; so the
+third file also names that time, and after a crash of the machine nothing is believed.
+
+Files are mapped into memory when they are read, and locked while a message is worked on. One that is
+damaged, or of another scheme or model, is as good as none: the device begins anew and the server sends it
+the model.
 
 Where: `lossyfl-dir` of the node's config, else $LOSSYFL_STATE, else the user's state directory; below
 that a folder for each training and device. Folders of trainings that nobody touched for 30 days are
@@ -20,6 +23,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from lossyfl.errors import InputError, LossyflError
@@ -29,6 +33,7 @@ from lossyfl.states import DeviceState
 
 TRAINING = re.compile("[0-9a-f]{16}")
 """What a training is called."""
+UNKNOWN_BOOT = "unknown"
 SLOTS = ("device-0.safetensors", "device-1.safetensors")
 KEEP = 30 * 24 * 3600
 """Seconds after which the folder of a training is removed."""
@@ -66,11 +71,16 @@ class Store:
     @property
     def path(self) -> Path:
         """The file that holds."""
+        chosen, _ = self._current()
+        return self.folder / chosen
+
+    def _current(self) -> tuple[str, str]:
+        """The file that holds, and when the machine was started that wrote it; empty for none."""
         try:
-            chosen = (self.folder / "current").read_text()
-        except OSError:
-            chosen = SLOTS[0]
-        return self.folder / (chosen if chosen in SLOTS else SLOTS[0])
+            chosen, boot = (self.folder / "current").read_text().split()
+        except (OSError, ValueError):
+            return SLOTS[0], ""
+        return (chosen, boot) if chosen in SLOTS else (SLOTS[0], "")
 
     @contextmanager
     def locked(self) -> Generator[None]:
@@ -97,8 +107,11 @@ class Store:
 
     def load(self, scheme: str) -> Remembered:
         """What is remembered; as of a new device if nothing is, or nothing that can be used."""
+        chosen, boot = self._current()
+        whole = boot == boot_id() != UNKNOWN_BOOT
         try:
-            found = snapshot.load(self.path, Remembered, mapped=True)
+            path = self.folder / chosen
+            found = snapshot.load(path, Remembered, mapped=True, digest=not whole)
         except InputError:
             return Remembered(scheme=scheme)
         return found if found.scheme == scheme else Remembered(scheme=scheme)
@@ -106,8 +119,10 @@ class Store:
     def save(self, remembered: Remembered) -> None:
         """Replace what is remembered, all or nothing."""
         other = SLOTS[1 - SLOTS.index(self.path.name)]
-        snapshot.overwrite(self.folder / other, remembered)
-        write_atomically(self.folder / "current", [other.encode()], durable=False)
+        boot = boot_id()
+        snapshot.overwrite(self.folder / other, remembered, digest=boot == UNKNOWN_BOOT)
+        text = f"{other} {boot}"
+        write_atomically(self.folder / "current", [text.encode()], durable=False)
 
     def _sweep(self) -> None:
         """Remove the folders of trainings that are long over, and nothing that is not one."""
@@ -116,6 +131,15 @@ class Store:
                 ours = TRAINING.fullmatch(folder.name) and any(folder.glob("*/.lock"))
                 if ours and folder.stat().st_mtime < time.time() - KEEP:
                     shutil.rmtree(folder)
+
+
+@cache
+def boot_id() -> str:
+    """What is the same until the machine is started anew."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return UNKNOWN_BOOT
 
 
 def default_root() -> Path:

@@ -14,6 +14,7 @@ device numbers, so the model is the same to the bit whoever answers first, and i
 other strategies get every reply as a model.
 """
 
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +48,9 @@ from lossyfl.simulation.records import Round
 from lossyfl.states import UNKNOWN, Delivery, check_number
 from lossyfl.types import Vector
 
+MOST_THREADS = 4
+"""More do not help: coding waits for memory."""
+
 Evaluate = Callable[[int, ArrayRecord], MetricRecord | None]
 
 
@@ -59,7 +63,7 @@ class LossyStrategy(Strategy):
     results:   a folder for a results directory, which `lossyfl report` reads
     save_to:   a file for a checkpoint after every round; if it is there, training goes on from it
     log_bytes: how much of the recent broadcasts to keep for nodes that missed some; one model by default
-    threads:   for coding
+    threads:   for coding; the cores of this machine by default, since nodes wait meanwhile
     """
 
     def __init__(
@@ -71,12 +75,13 @@ class LossyStrategy(Strategy):
         results: Path | str | None = None,
         save_to: Path | str | None = None,
         log_bytes: int | None = None,
-        threads: int = 1,
+        threads: int | None = None,
     ) -> None:
         self.inner, self.spec, self.seed = inner, scheme, seed
         self._scheme = _checked(inner, scheme)
         self._averages = _averages(inner)
-        self._log_bytes, self._threads = log_bytes, threads
+        self._log_bytes = log_bytes
+        self._threads = min(os.cpu_count() or 1, MOST_THREADS) if threads is None else threads
         self._journal = Journal(None if results is None else Path(results))
         self._save_to = None if save_to is None else Path(save_to)
         self._training = secrets.token_hex(8)
