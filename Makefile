@@ -46,6 +46,7 @@ bench: $(STAMP)  ## Speed and size of codec, server and simulator against their 
 	$(BIN)/lossyfl bench codec
 	$(BIN)/lossyfl bench server
 	$(BIN)/lossyfl bench simulation
+	$(BIN)/lossyfl bench flower
 
 clean:  ## Remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

@@ -166,7 +166,9 @@ class TestResults:
         assert last.replies == NODES
         assert last.down.carrier > last.down.unicast
         assert last.up.carrier > last.up.nbytes
-        assert "flower" in report.markdown(report.group([run]))
+        groups = report.group([run])
+        assert "| messages down | on the wire down |" in report.markdown(groups)
+        assert "Carried by Flower" in report.page(groups)
 
     def test_of_another_run_are_kept(self, tmp_path: Path) -> None:
         (tmp_path / "mine.txt").write_text("x")

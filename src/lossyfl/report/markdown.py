@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from lossyfl.report import text
+from lossyfl.report.carrier import HEADS, carried
 from lossyfl.report.groups import Group
 from lossyfl.report.link import Link, elapsed, load
 from lossyfl.report.pays import Pays, downlink, uplink
@@ -28,6 +29,7 @@ def markdown(groups: Sequence[Group], note: str = "", link: Link | None = None) 
     for task in tasks:
         own = [group for group in groups if group.settings.task == task]
         parts += [f"### {_escaped(task)}\n", _results(own), NOTE.lstrip(), _broadcasts(own)]
+        parts += [_carried(own)] if any(map(carried, own)) else []
         if link is not None:
             parts += [_times(own, link), _pays(own)]
     parts.append(_commands(groups))
@@ -71,6 +73,17 @@ def _broadcasts(groups: Sequence[Group]) -> str:
     lines = [
         [facts.label, text.times(facts.later[0]), _two(facts.later[1]), *map(_short, facts.eps)]
         for facts in map(row, groups)
+    ]
+    return _table(heads, lines)
+
+
+def _carried(groups: Sequence[Group]) -> str:
+    """What carried the frames, bytes a round to and from all devices."""
+    heads = ("scheme", *(f"{name} {way}" for way in ("down", "up") for name in HEADS))
+    lines = [
+        [group.label, *(cell for side in sides for cell in side.cells)]
+        for group in groups
+        if (sides := carried(group)) is not None
     ]
     return _table(heads, lines)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
+from lossyfl.report.carrier import carrier_table
 from lossyfl.report.curves import bands
 from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, join, tag
@@ -38,6 +39,7 @@ def page(groups: Sequence[Group], options: Options | None = None) -> str:
         "policy": _policy(script),
         "style": f"<style>\n{_asset('page.css')}{_colours(groups)}</style>",
         "results": results_table(groups).html,
+        "carrier": carrier_table(groups).html,
         "pays": pays_table(groups).html,
         "settings": settings_table(groups).html,
         "details": details(groups).html,

@@ -18,7 +18,8 @@ HEAD = (
 ROUNDS_HEAD = (
     "task", "scheme", "label", "seed", "round", "accuracy", "test_loss", "train_loss", "eps",
     "distance", "replies", "bytes_down", "bytes_down_unicast", "bytes_up", "raw_down", "raw_up",
-    "paper_down", "paper_up", "entropy_down", "entropy_up", "seconds",
+    "paper_down", "paper_up", "entropy_down", "entropy_up", "carrier_down", "carrier_up", "wire_down",
+    "wire_up", "seconds",
 )  # fmt: skip
 
 
@@ -70,5 +71,6 @@ def _rounds(group: Group) -> Iterable[list[object]]:
                 run.settings.seed,
                 *(r.round, r.accuracy, r.test_loss, r.train_loss, r.eps, r.distance, r.replies),
                 *(r.down.nbytes, r.down.unicast, r.up.nbytes, r.down.raw, r.up.raw),
-                *(r.down.paper, r.up.paper, r.down.entropy, r.up.entropy, r.seconds.total),
+                *(r.down.paper, r.up.paper, r.down.entropy, r.up.entropy),
+                *(r.down.carrier, r.up.carrier, r.down.wire, r.up.wire, r.seconds.total),
             ]

@@ -20,6 +20,7 @@ class Traffic:
     entropy:  of the frames' symbols, in bytes
     entries:  of all frames
     carrier:  bytes of the messages that carried the frames, as their carrier counts them; 0 for none
+    wire:     bytes that were measured on the wire, everything included; 0 if nobody did
     """
 
     nbytes: int = 0
@@ -33,6 +34,7 @@ class Traffic:
     entropy: float = 0.0
     entries: int = 0
     carrier: int = 0
+    wire: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

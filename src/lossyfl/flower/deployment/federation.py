@@ -8,17 +8,20 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossyfl.errors import Stopped
+from lossyfl.files.atomic import write_atomically
 from lossyfl.flower.app import PLAIN
 from lossyfl.flower.deployment.certificates import Certificates, write_certificates
 from lossyfl.flower.deployment.network import Links
 from lossyfl.flower.deployment.processes import Processes
 from lossyfl.flower.deployment.relay import Count, Relay
 from lossyfl.flower.envelope import PIECE
+from lossyfl.simulation.records import read_rounds
 
 if TYPE_CHECKING:
     import subprocess
@@ -111,26 +114,43 @@ class Federation:
         began, before = time.time(), self._relay.total()
         command += ["-c", f"{settings} out={json.dumps(str(out))}"]
         runner = self._processes.start("run", command)
-        told = 0
+        seen: list[Seen] = []
         while True:
             over = runner.poll() is not None
             lines = _lines(out / "progress.jsonl")
-            for line in lines[told:]:
+            for line in lines[len(seen) :]:
                 now = self._relay.total()
-                yield Seen(
-                    round=int(line["round"]),
-                    accuracy=line["accuracy"],
-                    seconds=line["time"] - began,
-                    down=now.down - before.down,
-                    up=now.up - before.up,
+                seen.append(
+                    Seen(
+                        round=int(line["round"]),
+                        accuracy=line["accuracy"],
+                        seconds=line["time"] - began,
+                        down=now.down - before.down,
+                        up=now.up - before.up,
+                    )
                 )
-            told = len(lines)
+                yield seen[-1]
             if over:
                 break
             self._check_nodes()
             time.sleep(0.2)
         if not (out / "theta.npy").is_file():
             raise Stopped(f"the run did not end well:\n{self._processes.tail('run')}")
+        if not plain:
+            _note_wire(out / "results/rounds.jsonl", seen)
+
+
+def _note_wire(path: Path, seen: list[Seen]) -> None:
+    """Write down what was measured on the wire, beside what Flower counts."""
+    lines = [
+        replace(
+            record,
+            down=replace(record.down, wire=after.down - before.down),
+            up=replace(record.up, wire=after.up - before.up),
+        ).line()
+        for record, (before, after) in zip(read_rounds(path), pairwise(seen), strict=False)
+    ]
+    write_atomically(path, ["".join(lines).encode()])
 
 
 @contextmanager
