@@ -114,14 +114,13 @@ class Ledger:
         chosen = [
             entry
             for entry in self.entries
-            if entry.direction == direction
-            and (round is None or entry.round == round)
-            and (kinds is None or entry.kind in kinds)
+            if entry.direction == direction and (round is None or entry.round == round)
         ]
-        # Floats would be one model a round to all, or to each device; replies are one each.
-        models = {_whom(entry, view): entry.entries for entry in chosen}
         if view == "broadcast":
             chosen = _once(chosen)
+        chosen = [entry for entry in chosen if kinds is None or entry.kind in kinds]
+        # Floats would be one model a round to all, or to each device; replies are one each.
+        models = {_whom(entry, view): entry.entries for entry in chosen}
         return Total(
             frames=len(chosen),
             nbytes=sum(entry.nbytes for entry in chosen),

@@ -177,7 +177,7 @@ def test_one_channel_images_have_the_strides_of_their_format() -> None:
 def test_built_in_tasks_need_no_files(name: str) -> None:
     made = task(name)
     assert len(made.train) == 1437
-    assert set(names()) == {"cifar10", "digits", "fashion-mnist", "logistic", "mnist"}
+    assert set(names()) == {"cifar10", "digits", "fashion-mnist", "logistic", "mlp", "mnist"}
 
 
 def test_targets_can_be_numbers() -> None:
