@@ -57,7 +57,7 @@ def final(result: Result) -> float:
 
 @pytest.mark.parametrize("name", INNER)
 def test_every_strategy_learns_as_it_does_plain(name: str, tmp_path: Path) -> None:
-    rounds = 2 if name in ("Bulyan", "QFedAvg") else 8  # these two take seconds a round, plain too
+    rounds = 5 if name in ("Bulyan", "QFedAvg") else 20  # these two take seconds a round, plain too
     plain = final(play(inner(name), LocalGrid(make_app(), NODES, tmp_path), rounds))
     lossy = LossyStrategy(inner(name), "lfl:q1=8,q2=8")
     learned = final(play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path), rounds))
