@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+CORES  := -n logical --maxprocesses 8 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo docs test lint test-deep fuzz golden bench clean
@@ -31,10 +32,10 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 test: lint  ## Lint, types, import contract and all tests
-	$(BIN)/pytest
+	$(BIN)/pytest $(CORES)
 
 test-deep: $(STAMP)  ## The same tests with thousands of examples, and the protocol's 1,000 long runs
-	HYPOTHESIS_PROFILE=deep $(BIN)/pytest
+	HYPOTHESIS_PROFILE=deep $(BIN)/pytest $(CORES)
 
 fuzz: $(STAMP)  ## Decode a million mutated frames
 	$(BIN)/python tests/fuzz/fuzz_decode.py --frames 1000000
