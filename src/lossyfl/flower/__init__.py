@@ -13,6 +13,8 @@ is one of our devices. What is sent to whom, what is refused and what a device k
     store      what a device remembers, on its own disk
     mod        the device's side
     strategy   the server's side
+    replies    which replies an inner strategy can take
+    arrays     the numbers of models, for the server and for an inner strategy
     saved      the strategy's checkpoint
     journal    its results directory
 """

@@ -21,22 +21,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from logging import INFO, WARNING
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from flwr.app import Array, ArrayRecord, ConfigRecord, Error, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import FedAvg, FedProx, Result, Strategy
 from flwr.supercore import log
-from numpy.typing import NDArray
 
-from lossyfl.codec import decode
 from lossyfl.digests import NOTHING
-from lossyfl.errors import FrameError, InputError, LossyflError, Refused
+from lossyfl.errors import InputError, LossyflError, Refused
 from lossyfl.flower import layout as layouts
+from lossyfl.flower.arrays import check_width, converted, mean, to_vector, widened
 from lossyfl.flower.envelope import Down, Foreign, pack_down, pack_frames, unpack_up
 from lossyfl.flower.journal import Journal
-from lossyfl.flower.layout import Exact, Layout
 from lossyfl.flower.mod import REFUSED
 from lossyfl.flower.nodes import Nodes, Peer
 from lossyfl.flower.replies import Answer, alike, whole_weights
@@ -46,10 +44,14 @@ from lossyfl.schemes import Scheme, scheme
 from lossyfl.server import Server
 from lossyfl.simulation.records import Round
 from lossyfl.states import UNKNOWN, Delivery, check_number
-from lossyfl.types import Vector
+
+if TYPE_CHECKING:
+    from lossyfl.flower.layout import Exact, Layout
 
 MOST_THREADS = 4
 """More do not help: coding waits for memory."""
+_STAND_IN = ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
+"""For a strategy that leaves arrays alone, but wants to see some."""
 
 Evaluate = Callable[[int, ArrayRecord], MetricRecord | None]
 
@@ -146,6 +148,10 @@ class LossyStrategy(Strategy):
             result.arrays = arrays
         return result
 
+    def _number(self, server_round: int) -> int:
+        """The number of a round in the whole training, which a checkpoint may have begun."""
+        return server_round + self._rounds_before
+
     # Training
 
     def configure_train(
@@ -154,7 +160,7 @@ class LossyStrategy(Strategy):
         """The inner strategy's messages, with frames for models."""
         self._journal.flush(self._server)
         self._journal.open()
-        number = server_round + self._rounds_before
+        number = self._number(server_round)
         record = self._open(arrays)
         messages = self.inner.configure_train(number, record, config, grid)
         return self._wrap(list(messages), record, grid)
@@ -164,7 +170,7 @@ class LossyStrategy(Strategy):
     ) -> tuple[ArrayRecord | None, MetricRecord | None]:
         """What the inner strategy makes of the replies, decoded."""
         started = time.perf_counter()
-        number = server_round + self._rounds_before
+        number = self._number(server_round)
         answers, failed = self._unwrap(list(replies))
         self._nodes.next_round()
         answers = self._alike(answers, failed)
@@ -198,7 +204,7 @@ class LossyStrategy(Strategy):
         server.seat(weights)
 
         def accept(own: Answer) -> None:
-            self._check_width(own)
+            check_width(own.number, own.up.reply, server.base, self._layout)
             server.accept(own.number, own.up.reply)
 
         taken = self._take(answers, failed, accept)
@@ -210,18 +216,18 @@ class LossyStrategy(Strategy):
             _, metrics = self.inner.aggregate_train(number, messages + failed)
         finally:
             server.close_round()
-        self._exact = _mean([(weights[a.number], a.up.exact) for a in taken], self._exact)
+        self._exact = mean([(weights[a.number], a.up.exact) for a in taken], self._exact)
         return layouts.unflatten(server.theta, self._exact, self._layout), metrics
 
     def _hand_on(
         self, number: int, answers: Sequence[Answer], failed: list[Message]
     ) -> tuple[ArrayRecord, MetricRecord | None]:
         """Every reply as a model, for the inner strategy."""
-        server, wide = self.server, _widened(self._layout)
+        server, wide = self.server, widened(self._layout)
         server.seat({answer.number: 1 for answer in answers})
 
         def expand(own: Answer) -> None:
-            self._check_width(own)
+            check_width(own.number, own.up.reply, server.base, self._layout)
             trained = server.base + server.read(own.number, own.up.reply)
             others = {
                 name: Array(layouts.whole_values(array)) for name, array in own.up.exact.items()
@@ -244,31 +250,16 @@ class LossyStrategy(Strategy):
         if missing:
             allowed, got = "all of the model's", f"no {missing[0]}"
             raise InputError("arrays", of="the inner strategy", allowed=allowed, got=got)
-        vector = _vector(arrays, self._layout)
+        vector = to_vector(arrays, self._layout)
         if not np.isfinite(vector).all():
             log(WARNING, "lossyfl: the inner strategy made NaN or infinity; the model stays")
             return
         self.server.replace_theta(vector)
         self._exact = {
-            slot.name: _cast(arrays[slot.name].numpy(), slot)
+            slot.name: converted(arrays[slot.name].numpy(), slot)
             for slot in self._layout.slots
             if not slot.is_float
         }
-
-    def _check_width(self, own: Answer) -> None:
-        """Raise if a reply makes a float16 of the model infinite."""
-        if not any(slot.dtype == "float16" for slot in self._layout.floats):
-            return
-        update = decode_reply(own, len(self.server.theta))
-        at = 0
-        for slot in self._layout.floats:
-            part = slice(at, at + slot.entries)
-            at += slot.entries
-            if slot.dtype == "float16" and slot.entries:
-                peak = float(np.abs(self.server.base[part] + update[part]).max())
-                if not peak <= np.finfo(np.float16).max:
-                    detail = f"it makes {slot.name} as large as {peak:.3g}, beyond float16"
-                    raise Refused(own.number, "huge", detail)
 
     def _take(
         self, answers: Sequence[Answer], failed: list[Message], work: Callable[[Answer], None]
@@ -299,7 +290,7 @@ class LossyStrategy(Strategy):
     ) -> Iterable[Message]:
         """The inner strategy's messages; the model travels as the next round's broadcast."""
         record = self._open(arrays)
-        number = server_round + self._rounds_before
+        number = self._number(server_round)
         messages = self.inner.configure_evaluate(number, record, config, grid)
         return self._wrap(list(messages), record, grid)
 
@@ -313,14 +304,14 @@ class LossyStrategy(Strategy):
             for key in list(answer.message.content.array_records):
                 del answer.message.content[key]
         messages = [answer.message for answer in self._alike(answers, failed)] + failed
-        number = server_round + self._rounds_before
+        number = self._number(server_round)
         metrics = self.inner.aggregate_evaluate(number, messages)
         self._journal.looked(metrics)
         return metrics
 
     def _watched(self, evaluate: Evaluate) -> Evaluate:
         def watched(server_round: int, arrays: ArrayRecord) -> MetricRecord | None:
-            metrics = evaluate(server_round + self._rounds_before, arrays)
+            metrics = evaluate(self._number(server_round), arrays)
             if server_round:
                 self._journal.looked(metrics)
             return metrics
@@ -345,8 +336,8 @@ class LossyStrategy(Strategy):
             self.server.open_round(())
             self._journal.broadcast(self.server, time.perf_counter() - started)
         if self._averages:
-            return ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
-        return layouts.unflatten(self.server.base, self._exact, _widened(self._layout))
+            return _STAND_IN
+        return layouts.unflatten(self.server.base, self._exact, widened(self._layout))
 
     def _check_outermost(self) -> None:
         """Raise if another strategy runs the rounds: it would find frames where it looks for models."""
@@ -502,9 +493,6 @@ class LossyStrategy(Strategy):
         return self._given
 
 
-_STAND_IN = ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
-
-
 def _checked(inner: Strategy, spec: str) -> Scheme:
     """The scheme, if it suits the inner strategy."""
     found = cast("object", inner)
@@ -524,47 +512,3 @@ def _checked(inner: Strategy, spec: str) -> Scheme:
 def _averages(inner: Strategy) -> bool:
     """Whether a strategy is FedAvg as it comes: then the server takes the mean, and it sees no arrays."""
     return type(inner) in (FedAvg, FedProx)
-
-
-def decode_reply(answer: Answer, entries: int) -> Vector:
-    """The update of a reply, looked at before it is taken."""
-    try:
-        return decode(answer.up.reply, max_entries=entries)
-    except FrameError as error:
-        raise Refused(answer.number, "damaged", str(error)) from error
-
-
-def _mean(replies: Sequence[tuple[int, Exact]], before: Exact) -> Exact:
-    """The weighted mean of arrays that are not floats, to the nearest whole; what all agree on stays."""
-    total = sum(weight for weight, _ in replies)
-    made: dict[str, Array] = {}
-    for name, array in before.items():
-        values = [layouts.whole_values(own[name]) for _, own in replies]
-        made[name] = array
-        if values and all(np.array_equal(own, values[0]) for own in values):
-            made[name] = Array(values[0].copy())
-        elif values:
-            parts = zip((weight for weight, _ in replies), values, strict=True)
-            mean = np.sum([weight / total * own for weight, own in parts], axis=0)
-            made[name] = _cast(mean >= 0.5 if array.dtype == "bool" else mean, array)
-    return made
-
-
-def _widened(layout: Layout) -> Layout:
-    """The layout with float32 for bfloat16, which NumPy cannot calculate with."""
-    slots = [replace(s, dtype="float32") if s.dtype == "bfloat16" else s for s in layout.slots]
-    return Layout(slots=tuple(slots))
-
-
-def _vector(record: ArrayRecord, layout: Layout) -> Vector:
-    """The floats that an inner strategy made, at the width at which it made them."""
-    parts = [record[slot.name].numpy().reshape(-1) for slot in layout.floats]
-    return np.concatenate([part.astype(np.float32) for part in parts])
-
-
-def _cast(values: NDArray[Any], like: "layouts.Slot | Array") -> Array:
-    """Numbers as an array of another's dtype; whole numbers are rounded to."""
-    if values.dtype.name != like.dtype:
-        whole = np.dtype(like.dtype).kind in "iu"
-        values = (np.rint(values) if whole else values).astype(like.dtype)
-    return Array(np.asarray(values).reshape(like.shape))

@@ -1,0 +1,78 @@
+"""Numbers between the server's vector and arrays of any dtype: widened, averaged, rounded, checked.
+
+An inner strategy calculates with NumPy, which has no bfloat16; whole numbers have a mean that is none; and a
+float16 overflows where the vector, float32 throughout, does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from flwr.app import Array, ArrayRecord
+from numpy.typing import NDArray
+
+from lossyfl.codec import decode
+from lossyfl.errors import FrameError, Refused
+from lossyfl.flower.layout import Exact, Layout, Slot, whole_values
+from lossyfl.types import Vector
+
+
+def mean(replies: Sequence[tuple[int, Exact]], before: Exact) -> Exact:
+    """The weighted mean of arrays that are not floats, to the nearest whole; what all agree on stays."""
+    total = sum(weight for weight, _ in replies)
+    made: dict[str, Array] = {}
+    for name, array in before.items():
+        values = [whole_values(own[name]) for _, own in replies]
+        made[name] = array
+        if values and all(np.array_equal(own, values[0]) for own in values):
+            made[name] = Array(values[0].copy())
+        elif values:
+            parts = zip((weight for weight, _ in replies), values, strict=True)
+            average = np.sum([weight / total * own for weight, own in parts], axis=0)
+            made[name] = converted(average >= 0.5 if array.dtype == "bool" else average, array)
+    return made
+
+
+def widened(layout: Layout) -> Layout:
+    """The layout with float32 for bfloat16, which NumPy cannot calculate with."""
+    slots = [replace(s, dtype="float32") if s.dtype == "bfloat16" else s for s in layout.slots]
+    return Layout(slots=tuple(slots))
+
+
+def to_vector(record: ArrayRecord, layout: Layout) -> Vector:
+    """The floats that an inner strategy made, at the width at which it made them."""
+    parts = [record[slot.name].numpy().reshape(-1) for slot in layout.floats]
+    return np.concatenate([part.astype(np.float32) for part in parts])
+
+
+def converted(values: NDArray[Any], like: Slot | Array) -> Array:
+    """Numbers as an array of another's dtype; whole numbers are rounded to."""
+    if values.dtype.name != like.dtype:
+        whole = np.dtype(like.dtype).kind in "iu"
+        values = (np.rint(values) if whole else values).astype(like.dtype)
+    return Array(np.asarray(values).reshape(like.shape))
+
+
+def check_width(number: int, reply: bytes, base: Vector, layout: Layout) -> None:
+    """Raise if a device's reply, added to `base`, makes a float16 of the model infinite."""
+    if not any(slot.dtype == "float16" for slot in layout.floats):
+        return
+    update = decode_reply(number, reply, len(base))
+    at = 0
+    for slot in layout.floats:
+        part = slice(at, at + slot.entries)
+        at += slot.entries
+        if slot.dtype == "float16" and slot.entries:
+            peak = float(np.abs(base[part] + update[part]).max())
+            if not peak <= np.finfo(np.float16).max:
+                detail = f"it makes {slot.name} as large as {peak:.3g}, beyond float16"
+                raise Refused(number, "huge", detail)
+
+
+def decode_reply(number: int, reply: bytes, entries: int) -> Vector:
+    """The update of a reply, looked at before it is taken."""
+    try:
+        return decode(reply, max_entries=entries)
+    except FrameError as error:
+        raise Refused(number, "damaged", str(error)) from error
