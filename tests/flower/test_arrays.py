@@ -65,6 +65,10 @@ class TestCheckWidth:
     def test_a_reply_within_float16_passes(self) -> None:
         check_width(7, self.frame(5_000), self.BASE, self.HALF)
 
+    def test_a_reply_beyond_float16_is_refused(self) -> None:
+        with pytest.raises(Refused, match=r"it makes h as large as 7e\+04, beyond float16"):
+            check_width(7, self.frame(10_000), self.BASE, self.HALF)
+
     def test_a_damaged_reply_is_refused(self) -> None:
         with pytest.raises(Refused, match="device 7 is refused as damaged"):
             check_width(7, b"garbage", self.BASE, self.HALF)
