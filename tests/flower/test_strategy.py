@@ -105,6 +105,23 @@ class TestEvaluation:
         result = play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path), 6)
         assert result.evaluate_metrics_clientapp[6]["eval-accuracy"] > 0.8
 
+    def test_leaves_the_apps_own_arrays(self, tmp_path: Path) -> None:
+        def change(reply: Message, node: int) -> None:
+            if "eval-accuracy" in reply.content["metrics"]:
+                reply.content["mine"] = ArrayRecord({"a": Array(np.array([node]))})
+
+        got: list[RecordDict] = []
+
+        def keep(contents: list[RecordDict], _: str) -> MetricRecord:
+            got.extend(contents)
+            return MetricRecord()
+
+        fedavg = FedAvg(min_available_nodes=NODES, evaluate_metrics_aggr_fn=keep)
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path, change=change)
+        play(LossyStrategy(fedavg), grid, 1)
+        assert {tuple(sorted(content)) for content in got} == {("metrics", "mine")}
+        assert {int(content["mine"]["a"].numpy()[0]) for content in got} == set(grid.contexts)
+
 
 class TestBroadcast:
     def test_is_shared_by_all_messages(self, tmp_path: Path) -> None:
@@ -378,6 +395,16 @@ class TestFaults:
         def change(reply: Message, node: int) -> None:
             if node == 1000:
                 reply.content["metrics"] = MetricRecord(metrics)
+
+        lossy = LossyStrategy(inner(name))
+        play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path, change=change), 2)
+        assert lossy.rounds[-1].replies == NODES - 1
+
+    @pytest.mark.parametrize("name", ["FedAvg", "FedAdam"])
+    def test_more_arrays_than_the_model_fail_one_reply(self, name: str, tmp_path: Path) -> None:
+        def change(reply: Message, node: int) -> None:
+            if node == 1000:
+                reply.content["mine"] = ArrayRecord({"a": Array(np.zeros(3))})
 
         lossy = LossyStrategy(inner(name))
         play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path, change=change), 2)

@@ -30,9 +30,15 @@ class Answer:
     up: Up
 
 
-def alike(answers: Sequence[Answer], inner: Strategy, refuse: Refuse) -> list[Answer]:
-    """The replies whose metrics have the form that most have, with a weight that is a number."""
-    forms = {answer.number: _form(answer.message) for answer in answers}
+def alike(
+    answers: Sequence[Answer], inner: Strategy, refuse: Refuse, *, trained: bool
+) -> list[Answer]:
+    """The replies whose metrics have the form that most have, with a weight that is a number.
+
+    trained: the model was taken out already, so that no arrays may be left; arrays in answers to an
+             evaluation are the app's own
+    """
+    forms = {answer.number: _form(answer.message, trained=trained) for answer in answers}
     counts = Counter(form for form in forms.values() if form is not None)
     usual = counts.most_common(1)[0][0] if counts else None
     key = getattr(inner, "weighted_by_key", None)
@@ -40,7 +46,8 @@ def alike(answers: Sequence[Answer], inner: Strategy, refuse: Refuse) -> list[An
     for answer in answers:
         try:
             if forms[answer.number] is None or forms[answer.number] != usual:
-                allowed = f"one MetricRecord as of the others, {usual}, and no other arrays"
+                allowed = f"one MetricRecord as of the others, {usual}"
+                allowed += ", and no other arrays" if trained else ""
                 got = str(forms[answer.number] or "another number of records")
                 raise InputError("records", of="a reply", allowed=allowed, got=got)
             if isinstance(key, str):
@@ -70,10 +77,10 @@ def whole_weights(answers: Sequence[Answer], key: str) -> dict[int, int] | None:
     return {number: int(weight) for number, weight in weights.items()}
 
 
-def _form(message: Message) -> str | None:
-    """Names and types of the metrics; None without exactly one record of them, or with arrays."""
+def _form(message: Message, *, trained: bool) -> str | None:
+    """Names and types of the metrics; None without exactly one record of them, or with arrays left over."""
     content = message.content
-    if len(content.metric_records) != 1 or content.array_records:
+    if len(content.metric_records) != 1 or (trained and content.array_records):
         return None
     ((name, metrics),) = content.metric_records.items()
     parts: list[str] = []

@@ -173,7 +173,7 @@ class LossyStrategy(Strategy):
         number = self._number(server_round)
         answers, failed = self._unwrap(list(replies))
         self._nodes.next_round()
-        answers = self._alike(answers, failed)
+        answers = self._alike(answers, failed, trained=True)
         for answer in answers:
             self._journal.worked(answer.up)
         weights = self._weights(answers)
@@ -277,11 +277,13 @@ class LossyStrategy(Strategy):
                 taken.append(answer)
         return taken
 
-    def _alike(self, answers: Sequence[Answer], failed: list[Message]) -> list[Answer]:
+    def _alike(
+        self, answers: Sequence[Answer], failed: list[Message], *, trained: bool
+    ) -> list[Answer]:
         def refuse(answer: Answer, error: LossyflError) -> None:
             failed.append(self._refuse(answer.message, error))
 
-        return alike(answers, self.inner, refuse)
+        return alike(answers, self.inner, refuse, trained=trained)
 
     # Evaluation
 
@@ -299,13 +301,9 @@ class LossyStrategy(Strategy):
     ) -> MetricRecord | None:
         """What the inner strategy makes of the metrics."""
         answers, failed = self._unwrap(list(replies))
-        # Arrays in answers to an evaluation are the app's own; FedAvg's kind looks at metrics only.
-        for answer in answers:
-            for key in list(answer.message.content.array_records):
-                del answer.message.content[key]
-        messages = [answer.message for answer in self._alike(answers, failed)] + failed
-        number = self._number(server_round)
-        metrics = self.inner.aggregate_evaluate(number, messages)
+        taken = self._alike(answers, failed, trained=False)
+        messages = [answer.message for answer in taken] + failed
+        metrics = self.inner.aggregate_evaluate(self._number(server_round), messages)
         self._journal.looked(metrics)
         return metrics
 
