@@ -9,7 +9,6 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from lossyfl.errors import InputError
@@ -35,16 +34,11 @@ class Links:
             for node in range(self.nodes):
                 self._make(node)
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with undisturbed():
             for node in range(self.nodes):
                 with suppress(InputError):

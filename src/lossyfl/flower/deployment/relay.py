@@ -8,7 +8,6 @@ import asyncio
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from lossyfl.errors import Stopped
@@ -40,12 +39,7 @@ class Relay:
             raise Stopped(f"the relay to the SuperLink did not start: {self._error}")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._error is None:
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
