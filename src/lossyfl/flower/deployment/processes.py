@@ -4,13 +4,17 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Self
 
 PATIENCE = 10.0
 """Seconds from asking a process to end to ending it."""
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that ask to stop."""
+Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
 
 class Processes:
@@ -33,7 +37,7 @@ class Processes:
 
     def start(self, name: str, command: Sequence[str]) -> "subprocess.Popen[bytes]":
         """Start a program; what it says goes to its log."""
-        with self.log(name).open("ab") as log:
+        with self.log(name).open("ab") as log, postponed():
             process = subprocess.Popen(
                 command,
                 env=self._environment,
@@ -42,7 +46,7 @@ class Processes:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._started.append(process)
+            self._started.append(process)
         return process
 
     def stop(self, process: "subprocess.Popen[bytes]", how: int = signal.SIGTERM) -> None:
@@ -67,16 +71,35 @@ class Processes:
 @contextmanager
 def undisturbed() -> Generator[None]:
     """Clean up to the end, however often somebody asks to stop."""
+    with _heard(signal.SIG_IGN):
+        yield
+
+
+@contextmanager
+def postponed() -> Generator[None]:
+    """Finish what is begun, then hear who asked to stop: else a program could run that nobody knows of."""
+    asked: list[int] = []
+    try:
+        # Not ignored meanwhile: that a new program would inherit.
+        with _heard(lambda number, _: asked.append(number)):
+            yield
+    finally:
+        for number in asked[:1]:
+            signal.raise_signal(number)
+
+
+@contextmanager
+def _heard(handler: Handler) -> Generator[None]:
+    """Have another handler of the signals that ask to stop."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread hears signals
         return
-    names = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {name: signal.signal(name, signal.SIG_IGN) for name in names}
+    before = {name: signal.signal(name, handler) for name in STOPS}
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
+        for name, own in before.items():
+            signal.signal(name, own)
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:
