@@ -1,13 +1,12 @@
 """A report as Markdown: results, broadcasts, time over a link, settings and commands."""
 
-import math
 from collections.abc import Iterable, Sequence
 
 from lossyfl.report import text
 from lossyfl.report.carrier import HEADS, carried
 from lossyfl.report.groups import Group
 from lossyfl.report.link import Link, elapsed, load
-from lossyfl.report.pays import Pays, downlink, uplink
+from lossyfl.report.pays import downlink, uplink
 from lossyfl.report.rows import LOOKS, Both, Row, row
 
 HEAD = (
@@ -104,15 +103,8 @@ def _times(groups: Sequence[Group], link: Link) -> str:
 def _pays(groups: Sequence[Group]) -> str:
     """The rates below which compression pays."""
     heads = ("scheme", "pays down below", "pays up below")
-    lines = [[g.label, _below(downlink(g)), _below(uplink(g))] for g in groups]
+    lines = [[g.label, text.limit(downlink(g).below), text.limit(uplink(g).below)] for g in groups]
     return _table(heads, lines)
-
-
-def _below(pays: Pays) -> str:
-    below = pays.below
-    if below is None:
-        return text.MISSING
-    return "any rate" if math.isinf(below) else text.rate(below)
 
 
 def _commands(groups: Sequence[Group]) -> str:

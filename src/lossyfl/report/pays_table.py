@@ -1,6 +1,5 @@
 """Whether compression pays, as a table in the page."""
 
-import math
 from collections.abc import Sequence
 
 from lossyfl.report import text
@@ -41,9 +40,5 @@ def _direction(pays: Pays) -> tuple[Markup, Markup, Markup]:
     return (
         tag("td", saved),
         tag("td", text.duration(pays.seconds)),
-        tag("td", tag("b", _rate(below)) if below is not None else text.MISSING),
+        tag("td", text.MISSING if below is None else tag("b", text.limit(below))),
     )
-
-
-def _rate(below: float) -> str:
-    return "any rate" if math.isinf(below) else text.rate(below)

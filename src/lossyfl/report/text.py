@@ -1,5 +1,6 @@
 """Numbers for people."""
 
+import math
 from collections.abc import Iterable
 
 MISSING = "-"
@@ -29,6 +30,17 @@ def rate(bits: float) -> str:
             return f"{_three(bits)} {unit}"
         bits /= 1000
     return f"{_three(bits)} Tbit/s"
+
+
+def limit(bits: float | None) -> str:
+    """The rate below which something holds; None if it never does.
+
+    >>> limit(250_000), limit(float("inf")), limit(None)
+    ('250 kbit/s', 'any rate', '-')
+    """
+    if bits is None:
+        return MISSING
+    return "any rate" if math.isinf(bits) else rate(bits)
 
 
 def duration(seconds: float) -> str:
