@@ -17,6 +17,8 @@ from lossyfl.commands import options
 from lossyfl.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from lossyfl.flower.deployment.federation import Federation, Seen
     from lossyfl.flower.deployment.network import Links
 
@@ -158,13 +160,10 @@ def _show(ran: Sequence[Ran], out: Path) -> None:
         _ledger(out / "lossy/results", console)
 
 
-def _ledger(results: Path, console: "object") -> None:
-    from rich.console import Console
-
+def _ledger(results: Path, console: "Console") -> None:
     from lossyfl.report.text import size
     from lossyfl.simulation.records import read_rounds
 
-    assert isinstance(console, Console)
     rounds = read_rounds(results / "rounds.jsonl")
     for name, sides in (("down", [r.down for r in rounds]), ("up", [r.up for r in rounds])):
         frames, raw = sum(side.unicast for side in sides), sum(side.raw for side in sides)
