@@ -1,5 +1,6 @@
-"""Flower's peer: what cannot be measured is skipped with a reason, and nothing is left running."""
+"""Flower's engine: what cannot be measured is skipped with a reason, and nothing is left running."""
 
+import json
 import os
 import select
 import sys
@@ -8,133 +9,99 @@ from pathlib import Path
 import pytest
 
 from lossyfl.bench import flower
-from lossyfl.bench.flower import Failed, Peer, Report, Skipped, Work
-from lossyfl.bench.flower_peer import Clock
-from lossyfl.data.sources.source import SourceError
+from lossyfl.bench.flower import Look, Settings, Skipped, Times
 
-LINE = 'PEER {"launch": 4.0, "first": 6.0, "later": [0.5, 1.0, 0.75]}'
+SETTINGS: Settings = {"task": "digits", "tau": 1, "batch": 4}
+LOOKS = (
+    Look(began=10.0, ended=11.0, replies=0),
+    Look(began=17.0, ended=19.0, replies=4),
+    Look(began=19.5, ended=20.0, replies=4),
+    Look(began=21.0, ended=22.0, replies=4),
+    Look(began=22.75, ended=23.0, replies=4),
+)
+WRITE = "import sys; open(sys.argv[1] + '/progress.jsonl', 'w').write(sys.argv[2])"
+"""A program that writes down what it is told."""
 
 
-def _measure(rounds: int = 4) -> Peer | Skipped:
-    return flower.measure("digits", 4, 1, 4, rounds, 1)
+def _measure(rounds: int = 4) -> Times | Skipped:
+    return flower.measure(SETTINGS, devices=4, rounds=rounds)
 
 
-def _replace_peer(monkeypatch: pytest.MonkeyPatch, *program: str) -> None:
-    """Have `measure` run another program."""
+def _replace_engine(monkeypatch: pytest.MonkeyPatch, *program: str) -> None:
+    """Have `measure` run another program; OUT in its arguments is the folder of results."""
 
-    def command(work: Work, rounds: int, cpus: int, folder: Path | None) -> list[str]:  # noqa: ARG001
-        return list(program)
+    def command(settings: Settings) -> list[str]:
+        return [str(settings["out"]) if word == "OUT" else word for word in program]
 
-    monkeypatch.setattr(flower, "packages", lambda: None)
     monkeypatch.setattr(flower, "command", command)
 
 
-def _no_flower(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setattr(flower, "find_spec", lambda name: None)  # noqa: ARG005
+def _replace_looks(monkeypatch: pytest.MonkeyPatch, *looks: Look) -> None:
+    facts = [{"trained": x.began, "time": x.ended, "replies": x.replies} for x in looks]
+    lines = "".join(json.dumps(line) + "\n" for line in facts)
+    _replace_engine(monkeypatch, sys.executable, "-c", WRITE, "OUT", lines)
 
 
-def test_pip_that_fails_is_a_reason_to_skip(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["flwr", "ray"])
+def test_without_the_extra_it_is_skipped_with_the_command(
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(command: list[str], folder: Path) -> None:
-        Path(command[command.index("--target") + 1]).mkdir()
-        assert folder.is_dir()
-        raise SourceError("ERROR: No matching distribution\nfound")
-
-    _no_flower(monkeypatch, tmp_path)
-    monkeypatch.setattr(flower, "run", run)
-    assert _measure() == Skipped(reason="ERROR: No matching distribution found")
-    assert list((tmp_path / "lossyfl").iterdir()) == []  # nothing half done
+    monkeypatch.setattr(flower, "find_spec", lambda own: None if own == name else own)
+    reason = f"{name} is not installed: pip install 'lossyfl[flower]'"
+    assert _measure() == Skipped(reason=reason)
 
 
-def test_a_cache_that_cannot_be_written_is_a_reason_to_skip(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "lossyfl").write_text("a file where the folder should be")
-    _no_flower(monkeypatch, tmp_path)
+def test_rounds_are_what_is_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    _replace_looks(monkeypatch, *LOOKS)
     result = _measure()
-    assert isinstance(result, Skipped)
-    assert "lossyfl" in result.reason
+    assert isinstance(result, Times)
+    assert result.seconds == (0.5, 1.0, 0.75)
 
 
-def test_packages_are_installed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[list[str]] = []
-
-    def run(command: list[str], folder: Path) -> None:  # noqa: ARG001
-        calls.append(command)
-        target = Path(command[command.index("--target") + 1])
-        target.mkdir()
-        (target / "flwr").touch()
-
-    _no_flower(monkeypatch, tmp_path)
-    monkeypatch.setattr(flower, "run", run)
-    first, second = flower.packages(), flower.packages()
-    assert first == second
-    assert first is not None
-    assert (first / "flwr").exists()
-    assert len(calls) == 1
-    assert list((tmp_path / "lossyfl").iterdir()) == [first]
+def test_start_up_is_round_1_without_a_round() -> None:
+    """4.0 until the first look, 6.0 of round 1, less 0.75, the median of later rounds: 9.25."""
+    assert flower.timed(LOOKS, 6.0) == Times(start_up=9.25, seconds=(0.5, 1.0, 0.75))
 
 
-def test_installed_packages_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flower, "find_spec", lambda name: name)
-    assert flower.packages() is None
+def test_rounds_without_some_devices_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = Look(began=22.75, ended=23.0, replies=3)
+    _replace_looks(monkeypatch, *LOOKS[:-1], lost)
+    assert _measure() == Skipped(reason="3 of 4 devices replied")
 
 
-def test_start_up_is_round_1_without_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """4.0 until round 1, 6.0 of round 1, less 0.75, the median of later rounds: 9.25."""
-    _replace_peer(monkeypatch, sys.executable, "-c", f"print('noise'); print('{LINE}')")
-    assert _measure() == Peer(start_up=9.25, seconds=(0.5, 1.0, 0.75))
-
-
-def test_line_is_found_among_others() -> None:
-    expected = Report(launch=4.0, first=6.0, later=(0.5, 1.0, 0.75))
-    assert flower.parse(f"a PEER of ours\n{LINE}\nend\n") == expected
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        "",
-        f"{LINE}\n{LINE}",
-        "PEER {",
-        "PEER []",
-        "PEER {}",
-        LINE.replace("4.0", "null"),
-        LINE.replace("4.0", '"x"'),
-        'PEER {"launch": 1, "first": 1, "later": []}',
-    ],
-)
-def test_output_without_one_good_line_fails(output: str) -> None:
-    with pytest.raises(Failed, match="the peer gave"):
-        flower.parse(output)
+@pytest.mark.parametrize("looks", [LOOKS[:0], LOOKS[:-1]])
+def test_rounds_that_are_missing_are_a_reason_to_skip(
+    looks: tuple[Look, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _replace_looks(monkeypatch, *looks)
+    reason = f"Flower's engine ended after {len(looks)} looks at the model, not 5"
+    assert _measure() == Skipped(reason=reason)
 
 
 def test_crash_is_skipped_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_peer(monkeypatch, sys.executable, "-c", "print('x'); raise OSError('no   luck')")
+    _replace_engine(monkeypatch, sys.executable, "-c", "print('x'); raise OSError('no   luck')")
     assert _measure() == Skipped(reason="OSError: no luck")
 
 
 def test_silent_crash_is_skipped_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_peer(monkeypatch, "sh", "-c", "exit 7")
+    _replace_engine(monkeypatch, "sh", "-c", "exit 7")
     assert _measure() == Skipped(reason="exit code 7")
 
 
 def test_program_that_is_not_there_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_peer(monkeypatch, "/nowhere/python")
+    _replace_engine(monkeypatch, "/nowhere/python")
     result = _measure()
     assert isinstance(result, Skipped)
     assert "/nowhere/python" in result.reason
 
 
-def test_peer_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_peer(monkeypatch, "sleep", "60")
+def test_engine_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    _replace_engine(monkeypatch, "sleep", "60")
     monkeypatch.setattr(flower, "SECONDS", 0.1)
     assert _measure() == Skipped(reason="no end within 0.1 s")
 
 
-def test_what_the_peer_has_started_ends_with_it(
+def test_what_the_engine_has_started_ends_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child holds one end of a FIFO: the other end can be read, to nothing, when it is gone."""
@@ -142,26 +109,28 @@ def test_what_the_peer_has_started_ends_with_it(
     os.mkfifo(fifo)
     end = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        _replace_peer(monkeypatch, "sh", "-c", f"exec 3>{fifo}; sleep 60 & exit 3")
+        _replace_engine(monkeypatch, "sh", "-c", f"exec 3>{fifo}; sleep 60 & exit 3")
         assert _measure() == Skipped(reason="exit code 3")
         assert select.select([end], [], [], 10)[0] == [end]
     finally:
         os.close(end)
 
 
+def test_its_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flower.tempfile, "tempdir", str(tmp_path))
+    _replace_looks(monkeypatch, *LOOKS)
+    assert isinstance(_measure(), Times)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_one_round_is_start_up_only() -> None:
     assert isinstance(_measure(rounds=1), Skipped)
 
 
-def test_command_names_the_folder_only_if_there_is_one() -> None:
-    work = Work(task="digits", devices=4, tau=1, batch=4)
-    bare = flower.command(work, 3, 2, None)
-    full = flower.command(work, 3, 2, Path("/somewhere"))
-    assert bare[1:7] == ["-m", "lossyfl.bench.flower_peer", "--task", "digits", "--devices", "4"]
-    assert "--packages" not in bare
-    assert full[-2:] == ["--packages", "/somewhere"]
-
-
-def test_clock_tells_the_launch_the_first_and_later_rounds() -> None:
-    clock = Clock(began=[10.0, 15.0, 16.0], ended=[14.0, 15.5, 16.25])
-    assert clock.report(7.0) == Report(launch=3.0, first=4.0, later=(0.5, 0.25))
+@pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "deep", reason="make test-deep")
+def test_the_engine_itself() -> None:
+    """Flower, Ray and our app: two rounds of two devices, all of which reply."""
+    result = flower.measure(SETTINGS, devices=2, rounds=2)
+    assert isinstance(result, Times), result
+    assert len(result.seconds) == 1
+    assert 0 < result.seconds[0] < result.start_up

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from lossyfl.bench.flower import read_looks
 from lossyfl.digests import digest
 from lossyfl.files import snapshot
 from lossyfl.flower.app import built, settings
@@ -65,6 +66,9 @@ def test_the_simulation_engine_has_the_simulators_bits(tmp_path: Path) -> None:
     theta, sent = simulated(tmp_path / "ours", 10)
     assert np.array_equal(np.load(out / "theta.npy"), theta)
     assert frames(out / "results") == sent
+    looks = read_looks(out)
+    assert [look.replies for look in looks] == [0, 10, 10, 10]
+    assert all(look.began < look.ended for look in looks)
 
 
 FAULTY = """

@@ -1,8 +1,7 @@
-"""The peer of `lossyfl bench simulation`: the same local training under Flower's simulation engine.
+"""Flower's simulation engine with our app, in a process of its own: what its rounds take.
 
-Flower and Ray weigh 500 MB and pin versions, so they are no dependency. Where they are not installed,
-pip puts them into a folder of the user's cache once, and a process of its own (`flower_peer`) sees that
-folder behind everything that is installed here.
+`lossyfl bench simulation` compares plain FedAvg there with our simulator, `lossyfl bench flower` with
+lossyfl on the same engine.
 """
 
 import json
@@ -13,25 +12,27 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from lossyfl.data.places import cache_root
-from lossyfl.data.sources.source import SourceError
-from lossyfl.data.sources.tools import run
+from lossyfl.errors import MissingExtra, Stopped
 
-VERSION = "1.41.0"
-MARK = "PEER "
-"""What the peer's line of results begins with."""
+PLAIN = "plain"
+"""Instead of a scheme: Flower without lossyfl, as `lossyfl.flower.app` has it, which imports Flower."""
 SECONDS = 1800
-"""How long the peer may take, start-up included."""
+"""How long the engine may take, start-up included."""
+
+Settings = Mapping[str, str | int]
+"""By the names of `lossyfl run`'s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Peer:
+class Times:
     """What Flower took.
 
     start_up: from the launch to the end of round 1, less a round: imports, Ray, its actors
@@ -50,107 +51,79 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What every round consists of: one process builds it from this once, and keeps it."""
+class Look:
+    """The end of a round, or the start: the server looks at the model from `began` to `ended`.
 
-    task: str
-    devices: int
-    tau: int
-    batch: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The peer's line of results, in seconds.
-
-    launch: from the launch of the process until the server asks for round 1
-    first:  round 1, in which Ray and its actors start
-    later:  every other round
+    replies: how many devices it was made of
     """
 
-    launch: float
-    first: float
-    later: tuple[float, ...]
+    began: float
+    ended: float
+    replies: int
 
 
-class Failed(Exception):
-    """The peer cannot be measured; the message is why."""
-
-
-def measure(
-    task: str, devices: int, tau: int, batch: int, rounds: int, cpus: int
-) -> Peer | Skipped:
-    """Seconds of Flower's rounds with one actor a CPU; what goes wrong is the reason to skip them."""
+def measure(settings: Settings, *, devices: int, rounds: int) -> Times | Skipped:
+    """Seconds of plain FedAvg's rounds, looks left out; what goes wrong is the reason to skip them."""
     if rounds < 2:
         return Skipped(reason=f"rounds must be at least 2, the first is start-up, got {rounds}")
-    work = Work(task=task, devices=devices, tau=tau, batch=batch)
+    for name in ("flwr", "ray"):
+        if find_spec(name) is None:
+            return Skipped(reason=str(MissingExtra(name, extra="flower")))
+    launched = time.time()
     try:
-        report = parse(launch(command(work, rounds, cpus, packages())))
-    except (Failed, SourceError, OSError) as error:
+        looks = play({**settings, "scheme": PLAIN}, devices=devices, rounds=rounds)
+    except (Stopped, OSError) as error:
         return Skipped(reason=" ".join(str(error).split()))
-    start_up = report.launch + report.first - median(report.later)
-    return Peer(start_up=start_up, seconds=report.later)
+    return timed(looks, launched)
 
 
-def packages() -> Path | None:
-    """A folder with Flower and Ray, filled if need be; None if both are installed here."""
-    if find_spec("flwr") and find_spec("ray"):
-        return None
-    # Wheels fit one version of Python.
-    folder = cache_root() / f"flwr-{VERSION}-{sys.implementation.cache_tag}"
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="flwr-", dir=folder.parent) as unfinished:
-            _install(Path(unfinished) / "packages", folder)
-    return folder
+def timed(looks: Sequence[Look], launched: float) -> Times:
+    """What is between the looks."""
+    first, *later = (after.began - before.ended for before, after in pairwise(looks))
+    start_up = looks[0].began - launched + first - median(later)
+    return Times(start_up=start_up, seconds=tuple(later))
 
 
-def _install(unfinished: Path, folder: Path) -> None:
-    """Fill a folder and give it its name when it is whole."""
-    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-input")
-    what = ("--only-binary=:all:", f"flwr[simulation]=={VERSION}")
-    run([*pip, "--target", str(unfinished), *what], unfinished.parent)
-    try:
-        unfinished.rename(folder)
-    except OSError:
-        if not folder.is_dir():  # else another process was faster
-            raise
-
-
-def command(work: Work, rounds: int, cpus: int, folder: Path | None) -> list[str]:
-    """The peer's command line; the launch counts from now."""
-    program = [sys.executable, "-m", "lossyfl.bench.flower_peer", "--task", work.task]
-    numbers = {
-        "--devices": work.devices,
-        "--tau": work.tau,
-        "--batch": work.batch,
-        "--rounds": rounds,
-        "--cpus": cpus,
-        "--started": time.time(),
-    }
-    options = [text for name, value in numbers.items() for text in (name, str(value))]
-    return program + options + (["--packages", str(folder)] if folder else [])
-
-
-def launch(program: list[str]) -> str:
-    """What a program writes; when it ends, or is ended, so does all that it has started."""
+def play(settings: Settings, *, devices: int, rounds: int) -> list[Look]:
+    """Run the engine; every look at the model, the one before the first round included."""
     folder = Path(tempfile.mkdtemp(prefix="lossyfl-"))  # short: Ray's sockets lie below it
     try:
-        return _launch(program, folder)
+        more = {"devices": devices, "rounds": rounds, "out": str(folder)}
+        launch(command({**settings, **more}), folder)
+        looks = read_looks(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    if len(looks) != rounds + 1:
+        count = f"{len(looks)} looks at the model, not {rounds + 1}"
+        raise Stopped(f"Flower's engine ended after {count}")
+    for look in looks[1:]:
+        if look.replies != devices:  # a round without some would look fast
+            raise Stopped(f"{look.replies} of {devices} devices replied")
+    return looks
 
 
-def _launch(program: list[str], folder: Path) -> str:
-    """What it writes; the folder is for all its temporary files."""
-    # Files, not pipes: a pipe stays open as long as any process that has inherited it.
-    output, complaints = folder / "output", folder / "complaints"
-    with output.open("wb") as out, complaints.open("wb") as err:
-        environment = os.environ | {"TMPDIR": str(folder)}
+def command(settings: Settings) -> list[str]:
+    """The engine's command line."""
+    return [sys.executable, "-m", "lossyfl.flower.simulate", json.dumps(dict(settings))]
+
+
+def launch(program: Sequence[str], folder: Path) -> None:
+    """Run a program; when it ends, or is ended, so does all that it has started.
+
+    folder: for what it says, and for all its temporary files
+    """
+    complaints = folder / "complaints"
+    environment = os.environ | {
+        "TMPDIR": str(folder),
+        "FLWR_HOME": str(folder / "home"),
+        "LOSSYFL_STATE": str(folder / "state"),
+    }
+    # A file, not a pipe: a pipe stays open as long as any process that has inherited it.
+    with complaints.open("wb") as err:
         process = subprocess.Popen(
             program,
             stdin=subprocess.DEVNULL,
-            stdout=out,
+            stdout=subprocess.DEVNULL,
             stderr=err,
             env=environment,
             start_new_session=True,
@@ -158,32 +131,19 @@ def _launch(program: list[str], folder: Path) -> str:
         try:
             code = process.wait(SECONDS)
         except subprocess.TimeoutExpired:
-            raise Failed(f"no end within {SECONDS} s") from None
+            raise Stopped(f"no end within {SECONDS} s") from None
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     if code:
         lines = complaints.read_text(errors="replace").split("\n")
-        raise Failed(next((x for x in reversed(lines) if x.strip()), f"exit code {code}"))
-    return output.read_text(errors="replace")
+        raise Stopped(next((x for x in reversed(lines) if x.strip()), f"exit code {code}"))
 
 
-def parse(output: str) -> Report:
-    """The results in what the peer has written.
-
-    >>> parse('PEER {"launch": 4.0, "first": 5.0, "later": [0.5, 0.25]}')
-    Report(launch=4.0, first=5.0, later=(0.5, 0.25))
-    """
-    lines = [line for line in output.splitlines() if line.startswith(MARK)]
-    if len(lines) != 1:
-        raise Failed(f"the peer gave {len(lines)} lines of results")
-    try:
-        facts = json.loads(lines[0].removeprefix(MARK))
-        later = tuple(float(seconds) for seconds in facts["later"])
-        report = Report(launch=float(facts["launch"]), first=float(facts["first"]), later=later)
-    except (ValueError, KeyError, TypeError):
-        raise Failed(f"the peer gave no results but {lines[0]}") from None
-    if not later:
-        raise Failed("the peer gave one round only")
-    return report
+def read_looks(folder: Path) -> list[Look]:
+    """What our app wrote down in its folder."""
+    path = folder / "progress.jsonl"
+    lines = path.read_text().splitlines() if path.is_file() else []
+    facts = [json.loads(line) for line in lines]
+    return [Look(began=f["trained"], ended=f["time"], replies=f["replies"]) for f in facts]

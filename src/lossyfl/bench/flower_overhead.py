@@ -5,9 +5,6 @@ Runs with and without take turns.
 """
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -20,7 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from lossyfl import machine
-from lossyfl.errors import Stopped
+from lossyfl.bench import flower
+from lossyfl.bench.flower import Look
 from lossyfl.extras import require
 from lossyfl.files.atomic import write_atomically
 
@@ -89,10 +87,8 @@ def measure(case: Case, repeats: int) -> Measured:
     lossy: list[float] = []
     play = _simulate if case.engine == "simulation" else _deploy
     for _ in range(repeats):
-        for scheme, times in (("plain", plain), (SCHEME, lossy)):
-            with tempfile.TemporaryDirectory(prefix="lossyfl-") as folder:
-                play(case, scheme, Path(folder))
-                times += _seconds(Path(folder) / "progress.jsonl")
+        for scheme, times in ((flower.PLAIN, plain), (SCHEME, lossy)):
+            times += _seconds(play(case, scheme))
     return Measured(case=case, plain=tuple(plain), lossy=tuple(lossy))
 
 
@@ -100,8 +96,6 @@ def _settings(case: Case, scheme: str) -> dict[str, str | int]:
     return {
         "task": f"mlp:hidden={case.hidden}",
         "scheme": scheme,
-        "rounds": case.rounds,
-        "devices": case.nodes,
         "tau": 1,
         "batch": 16,
         "optimizer": "sgd",
@@ -110,27 +104,25 @@ def _settings(case: Case, scheme: str) -> dict[str, str | int]:
     }
 
 
-def _simulate(case: Case, scheme: str, folder: Path) -> None:
-    config = json.dumps(_settings(case, scheme) | {"out": str(folder)})
-    environment = os.environ | {"LOSSYFL_STATE": str(folder / "state")}
-    command = [sys.executable, "-m", "lossyfl.flower.simulate", config]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Stopped(f"Flower's simulation engine did not end well: {done.stderr[-2000:]}")
+def _simulate(case: Case, scheme: str) -> list[Look]:
+    return flower.play(_settings(case, scheme), devices=case.nodes, rounds=case.rounds)
 
 
-def _deploy(case: Case, scheme: str, folder: Path) -> None:
+def _deploy(case: Case, scheme: str) -> list[Look]:
     from lossyfl.flower.deployment.federation import federation
 
-    with federation(folder / "flower", case.nodes) as flower:
-        for _ in flower.run(_settings(case, scheme), folder):
-            pass
+    settings = _settings(case, scheme) | {"devices": case.nodes, "rounds": case.rounds}
+    with tempfile.TemporaryDirectory(prefix="lossyfl-") as name:
+        folder = Path(name)
+        with federation(folder / "flower", case.nodes) as running:
+            for _ in running.run(settings, folder):
+                pass
+        return flower.read_looks(folder)
 
 
-def _seconds(progress: Path) -> list[float]:
+def _seconds(looks: Iterable[Look]) -> list[float]:
     """From one look at the model to the next; the first round starts everything up."""
-    times = [json.loads(line)["time"] for line in progress.read_text().splitlines()]
-    return [after - before for before, after in pairwise(times)][1:]
+    return [after.ended - before.ended for before, after in pairwise(looks)][1:]
 
 
 def _line(each: Measured) -> str:

@@ -116,6 +116,14 @@ class Entries:
 
 
 DIGITS = "lossyfl.bench.shapes:digits:samples=2000"
+PEER: flower.Settings = {
+    "task": DIGITS,
+    "tau": 4,
+    "batch": 16,
+    "optimizer": "sgd",
+    "lr": "0.01",
+    "partition": "iid",
+}
 CASES = (
     Case(
         name="MNIST CNN",
@@ -136,7 +144,7 @@ def run(json_file: Path | None, markdown_file: Path | None, *, quick: bool) -> N
     cases = CASES[1:] if quick else CASES
     with console.status("rounds against a bare loop") as status:
         compared = [compare(case, quick=quick) for case in cases]
-        status.update("Flower's simulation engine, which may have to be installed")
+        status.update("Flower's simulation engine")
         peers = [] if quick else [against_flower(compared, console)]
         status.update("many devices")
         counts = (10, 100) if quick else (10, 100, 1000, 10_000)
@@ -250,7 +258,7 @@ def _phases(name: str, records: list[Round]) -> Phases:
 
 def against_flower(compared: Sequence[tuple[Comparison, Phases]], console: Console) -> Peer | None:
     """Flower's engine on the digits case, if it can be had."""
-    theirs = flower.measure(DIGITS, devices=40, tau=4, batch=16, rounds=12, cpus=2)
+    theirs = flower.measure(PEER, devices=40, rounds=12)
     if isinstance(theirs, flower.Skipped):
         console.print(f"Flower is skipped: {theirs.reason}")
         return None

@@ -7,7 +7,7 @@ without the mod.
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
@@ -21,6 +21,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg, Strategy
 
+from lossyfl.errors import Stopped
 from lossyfl.flower.mod import lossy_mod
 from lossyfl.flower.strategy import LossyStrategy
 from lossyfl.simulation.experiment import KEYS, Experiment, experiment
@@ -44,19 +45,32 @@ def main(grid: Grid, context: Context) -> None:
 
 
 def play(grid: Grid, config: UserConfig) -> None:
-    """Train, and write down accuracy and time after every round."""
+    """Train, and write down what was seen after every round, and before the first.
+
+    trained, time: when the round was over, and when the model had been looked at
+    replies:       how many devices the model was made of
+    """
     asked, out = settings(config), Path(str(config["out"]))
     setup, trainer = built(asked)
+    came: list[int] = []
 
     def look(number: int, arrays: ArrayRecord) -> MetricRecord:
+        trained = time.time()
         accuracy = evaluate(trainer, joined(arrays, setup.places))
+        line = {
+            "round": number,
+            "accuracy": accuracy,
+            "replies": sum(came),
+            "trained": trained,
+            "time": time.time(),
+            "peak_bytes": 1024 * getrusage(RUSAGE_SELF).ru_maxrss,
+        }
+        came.clear()
         with (out / "progress.jsonl").open("a") as file:
-            peak = 1024 * getrusage(RUSAGE_SELF).ru_maxrss
-            line = {"round": number, "accuracy": accuracy, "time": time.time(), "peak_bytes": peak}
             file.write(json.dumps(line) + "\n")
         return MetricRecord({"accuracy": accuracy})
 
-    result = strategy(config, setup.devices, out).start(
+    result = strategy(config, setup.devices, out, came.append).start(
         grid,
         split(setup.theta, setup.places),
         num_rounds=setup.rounds,
@@ -64,11 +78,15 @@ def play(grid: Grid, config: UserConfig) -> None:
         train_config=ConfigRecord({key: config[key] for key in KEYS if key in config}),
         evaluate_fn=look,
     )
+    if not len(result.arrays):
+        raise Stopped("no device replied in any round")
     np.save(out / "theta.npy", joined(result.arrays, setup.places))
 
 
-def strategy(config: UserConfig, devices: int, out: Path) -> Strategy:
-    """FedAvg, wrapped unless it is to be plain."""
+def strategy(
+    config: UserConfig, devices: int, out: Path, count: Callable[[int], object]
+) -> Strategy:
+    """FedAvg, wrapped unless it is to be plain; `count` is told how many replies a round had."""
     fraction = float(config.get("participation", 1.0))
     inner = FedAvg(
         fraction_train=fraction,
@@ -76,6 +94,13 @@ def strategy(config: UserConfig, devices: int, out: Path) -> Strategy:
         min_train_nodes=max(1, int(fraction * devices)),
         min_available_nodes=devices,
     )
+    aggregate = inner.train_metrics_aggr_fn
+
+    def counted(replies: list[RecordDict], key: str) -> MetricRecord:
+        count(len(replies))
+        return aggregate(replies, key)
+
+    inner.train_metrics_aggr_fn = counted
     if config["scheme"] == PLAIN:
         return inner
     return LossyStrategy(
