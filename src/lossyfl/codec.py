@@ -8,13 +8,13 @@ import numpy as np
 
 from lossyfl import histogram, parallel
 from lossyfl.errors import InputError
+from lossyfl.histogram import entropy
 from lossyfl.streams import Stream
 from lossyfl.types import Ladder, Quantized, Quantizer, Vector
 from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import facts
 from lossyfl.wire import frame as frames
 from lossyfl.wire.frame import MAX_ENTRIES, Address, Bytes
-from lossyfl.wire.model import entropy
 
 
 def encode(
@@ -87,6 +87,7 @@ class FrameInfo:
     header_bytes: int
     version: int
     rotated: bool
+    dithered: bool
     kind: str
     round: int
     digest: int
@@ -138,8 +139,9 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
     return FrameInfo(
         nbytes=size,
         header_bytes=size - coded,
-        version=frames.VERSION,
+        version=header.version,
         rotated=header.rotated,
+        dithered=header.dithered,
         kind=header.address.kind.name.lower(),
         round=header.address.round,
         digest=header.address.digest,

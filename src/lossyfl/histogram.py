@@ -1,4 +1,4 @@
-"""How often each symbol occurs.
+"""How often each symbol occurs, and the entropy of that.
 
 Counting one symbol after the other is slow when one of them dominates: every increment waits for
 the store of the last one. So bytes are counted as pairs, into four counters in turn, and the pairs
@@ -73,3 +73,13 @@ def count(symbols: Symbols, alphabet: int) -> Counts:
     array([1, 0, 2])
     """
     return np.bincount(symbols, minlength=alphabet).astype(np.int64)
+
+
+def entropy(counts: Counts) -> float:
+    """Empirical entropy of the symbols, in bits for all of them together.
+
+    >>> entropy(np.array([2, 2]))
+    4.0
+    """
+    seen = counts[counts > 0].astype(np.float64)
+    return float(seen @ (np.log2(seen.sum()) - np.log2(seen)))

@@ -62,6 +62,11 @@ class Ladder:
         """One row for each pair of floats."""
         return len(self.low)
 
+    @property
+    def peak(self) -> float:
+        """The largest magnitude."""
+        return float(np.abs(self.high).max())
+
     def rows(self, start: int, stop: int) -> NDArray[np.float32]:
         """The values of blocks [start, stop), one row each."""
         low = self.low[start:stop, None].astype(np.float64)
@@ -100,9 +105,56 @@ class Codebook:
         """One block for each row."""
         return self.values.shape[0]
 
+    @property
+    def peak(self) -> float:
+        """The largest magnitude."""
+        return float(np.abs(self.values).max())
+
     def rows(self, start: int, stop: int) -> NDArray[np.float32]:
         """The values of blocks [start, stop), one row each."""
         return self.values[start:stop]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """The same values for all blocks, times a scale for each: `scales[block] * row[symbol]`.
+
+    >>> Scaled(scales=np.float32([1, 10]), row=np.float32([-2, 0, 2])).rows(0, 2)
+    array([[ -2.,   0.,   2.],
+           [-20.,   0.,  20.]], dtype=float32)
+    """
+
+    scales: Vector
+    row: Vector
+
+    form: ClassVar[int] = 3
+
+    @property
+    def alphabet(self) -> int:
+        """One symbol for each value of the row."""
+        return len(self.row)
+
+    @property
+    def blocks(self) -> int:
+        """One for each scale."""
+        return len(self.scales)
+
+    @property
+    def peak(self) -> float:
+        """The largest magnitude."""
+        with np.errstate(over="ignore"):  # infinity is reported by whoever asks
+            return float(np.abs(self.scales).max() * np.abs(self.row).max())
+
+    def rows(self, start: int, stop: int) -> NDArray[np.float32]:
+        """The values of blocks [start, stop), one row each."""
+        return self.scales[start:stop, None] * self.row
+
+    def look_up(self, symbols: Symbols, blocks: NDArray[np.int64]) -> Vector:
+        """`rows(...)[block, symbol]` for pairs, without the rows: for blocks shorter than a row."""
+        return self.scales[blocks] * self.row[symbols]
+
+
+Table: TypeAlias = Ladder | Codebook | Scaled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,13 +174,15 @@ class Quantized:
     table:   what the symbols stand for, one row per block
     counts:  how often each symbol occurs; `histogram.count` if left out
     rotation: how to turn the vector back, if it was rotated before
+    dither:   the seed of what was added before rounding, in steps of the ladder, and is taken off again
     """
 
     symbols: Symbols
     bounds: Bounds
-    table: Ladder | Codebook
+    table: Table
     counts: Counts | None = None
     rotation: Rotation | None = None
+    dither: int | None = None
 
 
 class Quantizer(Protocol):
@@ -147,6 +201,10 @@ class Quantizer(Protocol):
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`, with one table row per block of `bounds`."""
+        ...
+
+    def error_bound(self, entries: int) -> float | None:
+        """The most that ||Q(x) - x||^2 / ||x||^2 can be in the mean; None if nothing is known."""
         ...
 
     def nominal_bits(self, entries: int, blocks: int) -> float:

@@ -23,13 +23,13 @@ from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
 from lossyfl.codec import decode, encode, inspect
 from lossyfl.extras import require
+from lossyfl.histogram import entropy
 from lossyfl.quantizers.stochastic import Stochastic, reference
 from lossyfl.streams import stream
 from lossyfl.types import Ladder, Quantized, Vector
 from lossyfl.vectors import block_bounds
 from lossyfl.wire import body
 from lossyfl.wire.letters import gather
-from lossyfl.wire.model import entropy
 
 ZERO_SHARES = (0.3, 0.5, 0.7, 0.9, 0.95, 0.99)
 LEVELS = (1, 2, 5, 50, 1000)

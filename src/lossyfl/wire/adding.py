@@ -2,7 +2,8 @@
 
 A reply is decoded to letters, or to symbols where there are several tables, which shows whether it is
 whole; only then is it added, one pass over the sum, `weight * value` looked up and added an entry.
-Sums are float32, in the order of the calls. A raw or rotated frame has a vector, which is added as it is.
+Sums are float32, in the order of the calls. A raw, rotated or dithered frame has a vector, which is added as
+it is.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.jit import kernel
-from lossyfl.types import Bounds, Codebook, Ladder, Quantized, Symbols, Vector
+from lossyfl.types import Bounds, Quantized, Symbols, Table, Vector
 from lossyfl.wire import body, frame
 from lossyfl.wire.facts import Facts, facts_of
 from lossyfl.wire.frame import MAX_ENTRIES, ROWS_AT_ONCE, Bytes, Header, Opened
@@ -49,7 +50,7 @@ def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1
 
 def terms_of(quantized: Quantized) -> Terms:
     """What the frame of these symbols will add, without decoding it."""
-    if quantized.rotation is not None:
+    if quantized.rotation is not None or quantized.dither is not None:
         return Plain(vector=frame.values(quantized))
     return Blocks(symbols=quantized.symbols, bounds=quantized.bounds, table=quantized.table)
 
@@ -57,7 +58,7 @@ def terms_of(quantized: Quantized) -> Terms:
 def _terms(opened: Opened | Vector, threads: int) -> Terms:
     if not isinstance(opened, Opened):
         return Plain(vector=opened)
-    if opened.rotation is not None:
+    if opened.rotation is not None or opened.dither is not None:
         return Plain(vector=frame.reconstruct(opened, threads))
     coded = opened.symbols
     if opened.table.blocks == 1 and isinstance(coded, body.Coded):
@@ -106,13 +107,12 @@ class Blocks:
 
     symbols: Symbols
     bounds: Bounds
-    table: Ladder | Codebook
+    table: Table
 
     @property
     def peak(self) -> float:
         """The largest magnitude of the tables."""
-        values = self.table.high if isinstance(self.table, Ladder) else self.table.values
-        return float(np.abs(values).max())
+        return self.table.peak
 
     def add_to(self, total: Vector, weight: float) -> None:
         """Total += weight * vector."""

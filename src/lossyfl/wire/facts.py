@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lossyfl.histogram import entropy
 from lossyfl.types import Ladder, Vector, paper_bits
 from lossyfl.wire import body, frame
 from lossyfl.wire.frame import Bytes, Opened
-from lossyfl.wire.model import entropy
 
 PAPER_FLOAT_BITS = 33
 """What the paper charges for an exact entry."""

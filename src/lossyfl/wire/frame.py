@@ -4,17 +4,19 @@
          0     3  magic "LFL"
          3     1  version
          4     1  kind of message
-         5     1  coding of the symbols (three bits), rotated (one), form of the table (upper four)
+         5     1  coding of the symbols (two bits), dithered, rotated (one each), form of the table (four)
          6     2  alphabet - 1
          8     8  entries
         16     4  round
         20     4  block field (see `tables`)
         24     8  digest of the estimate that the frame applies to
         32     8  seed of the rotation, only if rotated
+               8  seed of the dither, only if dithered
                   blocks, tables, symbols (raw: float32 entries and nothing else)
       last     4  checksum: the lower half of XXH3-64 of all bytes before it
 
-All numbers are little-endian. A frame needs no other knowledge to be decoded.
+All numbers are little-endian. A frame needs no other knowledge to be decoded. Version 2 knows scaled
+tables and dither; frames that need neither are written as version 1, to the bit as before.
 """
 
 import struct
@@ -25,7 +27,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lossyfl import histogram, parallel
+from lossyfl import dither, histogram, parallel
 from lossyfl.errors import FrameError, InputError
 from lossyfl.jit import kernel
 from lossyfl.rotation import padded_length, unrotate
@@ -37,7 +39,9 @@ from lossyfl.types import (
     Ladder,
     Quantized,
     Rotation,
+    Scaled,
     Symbols,
+    Table,
     Vector,
     symbol_type,
 )
@@ -46,10 +50,12 @@ from lossyfl.wire import body, radix, tables
 Bytes = bytes | bytearray | memoryview
 
 MAGIC = b"LFL"
-VERSION = 1
+VERSION = 2
+"""The newest; all up to it are read."""
 HEADER = struct.Struct("<3sBBBHQIIQ")
 SEED = struct.Struct("<Q")
 CHECKSUM = struct.Struct("<I")
+DITHERED = 4
 ROTATED = 8
 MAX_ENTRIES = 1 << 28
 HARD_LIMIT = 1 << 33
@@ -75,6 +81,8 @@ class Coding(IntEnum):
 
 KINDS = frozenset(int(kind) for kind in Kind)
 CODINGS = frozenset(int(coding) for coding in Coding)
+FORMS = {1: (Ladder.form, Codebook.form), 2: (Ladder.form, Codebook.form, Scaled.form)}
+"""The forms of tables that a version knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +104,12 @@ class Address:
 class Header:
     """The first 32 bytes of a frame, checked."""
 
+    version: int
     address: Address
     coding: Coding
     form: int
     rotated: bool
+    dithered: bool
     alphabet: int
     entries: int
     block: int
@@ -114,12 +124,11 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
     """The smallest frame that holds the symbols and their table."""
     table, bounds = quantized.table, quantized.bounds
     symbols, counts = _checked(quantized)
-    rotation = quantized.rotation
-    shared = tables.write_blocks(bounds) + tables.write_table(table)
-    entries, flag = len(symbols), 0
+    rotation, entries = quantized.rotation, len(symbols)
+    shared, flags = _seeds(quantized)
+    shared += tables.write_blocks(bounds) + tables.write_table(table)
     if rotation is not None:
-        shared = SEED.pack(rotation.seed) + shared
-        entries, flag = rotation.entries, ROTATED
+        entries = rotation.entries
     packed = radix.nbytes(len(symbols), table.alphabet)
     if 4 * entries <= len(shared) + min(packed, body.PREAMBLE.size + 1):
         return pack_raw(values(quantized), address)
@@ -133,8 +142,18 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
     if len(shared) + size > 4 * entries:
         return pack_raw(values(quantized), address)
     field = tables.block_field(bounds)
-    head = _head(address, coding | flag, table.form, table.alphabet, entries, field)
+    head = _head(address, coding | flags, table.form, table.alphabet, entries, field)
     return _seal([head, shared, *data])
+
+
+def _seeds(quantized: Quantized) -> tuple[bytes, int]:
+    """The seeds of rotation and dither, and the flags that say which are there."""
+    seeds, flags = b"", 0
+    if quantized.rotation is not None:
+        seeds, flags = SEED.pack(quantized.rotation.seed), ROTATED
+    if quantized.dither is not None:
+        seeds, flags = seeds + SEED.pack(quantized.dither), flags | DITHERED
+    return seeds, flags
 
 
 def pack_raw(x: Vector, address: Address) -> bytes:
@@ -164,11 +183,12 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
     if table.blocks != len(quantized.bounds) - 1:
         allowed = f"{len(quantized.bounds) - 1} rows, one per block"
         raise InputError("table", of="Quantized", allowed=allowed, got=table.blocks)
-    floats = table.values if isinstance(table, Codebook) else table.high
-    if not np.isfinite(floats).all():
+    if not np.isfinite(table.peak):
         raise InputError("table", of="Quantized", allowed="finite", got="NaN or infinity")
     if isinstance(table, Ladder) and table.alphabet % 2 and table.low.any():
         raise InputError("low", of="Ladder", allowed="0 in an odd alphabet", got=table.low.max())
+    if quantized.dither is not None and not is_even(table):
+        raise InputError("dither", of="Quantized", allowed="with steps from 0 on", got=table)
     if quantized.bounds[0] != 0 or quantized.bounds[-1] != len(symbols):
         allowed = f"from 0 to {len(symbols)}"
         raise InputError("bounds", of="Quantized", allowed=allowed, got=quantized.bounds.tolist())
@@ -184,9 +204,10 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
 def _head(
     address: Address, coding: int, form: int, alphabet: int, entries: int, block: int
 ) -> bytes:
+    is_new = form == Scaled.form or bool(coding & DITHERED)
     return HEADER.pack(
         MAGIC,
-        VERSION,
+        2 if is_new else 1,
         address.kind,
         coding | form << 4,
         alphabet - 1,
@@ -220,29 +241,35 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     if len(data) < shortest:
         raise FrameError(len(data), f"at least {shortest} bytes", f"{len(data)} bytes")
     _, version, kind, code, last, entries, round_, block, digest = HEADER.unpack_from(data)
-    if version != VERSION:
-        raise FrameError(3, f"frame version {VERSION}", f"version {version}")
+    if not 1 <= version <= VERSION:
+        raise FrameError(3, f"a frame version up to {VERSION}", f"version {version}")
     (checksum,) = CHECKSUM.unpack_from(data, len(data) - CHECKSUM.size)
     actual = xxhash.xxh3_64_intdigest(data[: -CHECKSUM.size]) & 0xFFFFFFFF
     if checksum != actual:
         raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
     if kind not in KINDS:
         raise FrameError(4, f"a kind in {sorted(KINDS)}", kind)
-    coding, rotated, form = code & 7, bool(code & ROTATED), code >> 4
+    coding, form = code & 3, code >> 4
+    rotated, dithered = bool(code & ROTATED), bool(code & DITHERED)
     raw = coding == Coding.RAW
-    forms = (0,) if raw else (Ladder.form, Codebook.form)
-    if coding not in CODINGS or form not in forms or (raw and rotated):
+    forms = (0,) if raw else FORMS[version]
+    wrong = (raw and (rotated or dithered)) or (dithered and (version < 2 or form != Ladder.form))
+    if coding not in CODINGS or form not in forms or wrong:
         raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
     if not 1 <= entries <= min(max_entries, HARD_LIMIT):
         raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
     if raw != (last == 0) or (raw and block):
         raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
+    if dithered and last % 2:
+        raise FrameError(6, "an odd alphabet with dither", last + 1)
     address = Address(kind=Kind(kind), round=round_, digest=digest)
     return Header(
+        version=version,
         address=address,
         coding=Coding(coding),
         form=form,
         rotated=rotated,
+        dithered=dithered,
         alphabet=last + 1,
         entries=entries,
         block=block,
@@ -255,9 +282,10 @@ class Opened:
 
     header: Header
     bounds: Bounds
-    table: Ladder | Codebook
+    table: Table
     symbols: Symbols | body.Coded
     rotation: Rotation | None
+    dither: int | None
 
 
 def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
@@ -271,11 +299,12 @@ def open_body(frame: Bytes, header: Header) -> Opened | Vector:
     at = HEADER.size
     if header.coding is Coding.RAW:
         return _read_raw(data[at:], header.entries)
-    rotation = None
+    rotation = dither_seed = None
     if header.rotated:
-        if len(data) < at + SEED.size:
-            raise FrameError(at, "the seed of a rotation", f"{len(data) - at} bytes")
-        rotation = Rotation(seed=SEED.unpack_from(data, at)[0], entries=header.entries)
+        rotation = Rotation(seed=_read_seed(data, at), entries=header.entries)
+        at += SEED.size
+    if header.dithered:
+        dither_seed = _read_seed(data, at)
         at += SEED.size
     bounds, size = tables.read_blocks(data[at:], header.symbols, header.block, offset=at)
     at += size
@@ -286,7 +315,20 @@ def open_body(frame: Bytes, header: Header) -> Opened | Vector:
         symbols = radix.unpack(data[at:], header.symbols, header.alphabet, offset=at)
     else:
         symbols = body.open_coded(data[at:], header.alphabet, header.symbols, offset=at)
-    return Opened(header=header, bounds=bounds, table=table, symbols=symbols, rotation=rotation)
+    return Opened(
+        header=header,
+        bounds=bounds,
+        table=table,
+        symbols=symbols,
+        rotation=rotation,
+        dither=dither_seed,
+    )
+
+
+def _read_seed(data: memoryview, at: int) -> int:
+    if len(data) < at + SEED.size:
+        raise FrameError(at, "a seed of eight bytes", f"{len(data) - at} bytes")
+    return SEED.unpack_from(data, at)[0]
 
 
 def _read_raw(data: memoryview, entries: int) -> Vector:
@@ -309,12 +351,16 @@ def unpack(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) ->
 def reconstruct(opened: Opened, threads: int = 1) -> Vector:
     """The vector of an opened frame."""
     threads = parallel.useful_threads(threads, opened.header.entries)
-    plain = opened.table.blocks == 1 and opened.rotation is None
+    plain = opened.table.blocks == 1 and opened.rotation is None and opened.dither is None
     if plain and isinstance(opened.symbols, body.Coded):
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
     symbols = unpack_symbols(opened, threads)
     quantized = Quantized(
-        symbols=symbols, bounds=opened.bounds, table=opened.table, rotation=opened.rotation
+        symbols=symbols,
+        bounds=opened.bounds,
+        table=opened.table,
+        rotation=opened.rotation,
+        dither=opened.dither,
     )
     return values(quantized, threads)
 
@@ -326,9 +372,10 @@ def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
 
 
 def shared_nbytes(opened: Opened) -> int:
-    """The size of the rotation's seed, blocks and tables."""
-    blocks = len(tables.write_blocks(opened.bounds)) + (SEED.size if opened.rotation else 0)
-    return blocks + len(tables.write_table(opened.table))
+    """The size of seeds, blocks and tables."""
+    seeds = SEED.size * (opened.header.rotated + opened.header.dithered)
+    blocks = len(tables.write_blocks(opened.bounds))
+    return seeds + blocks + len(tables.write_table(opened.table))
 
 
 def coder_shape(opened: Opened) -> tuple[int, int]:
@@ -342,25 +389,33 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
     """The vector that the symbols stand for; few rows of a long table exist at a time."""
     symbols, bounds, table = quantized.symbols, quantized.bounds, quantized.table
     out = np.empty(len(symbols), dtype=np.float32)
-    if isinstance(table, Ladder) and is_sparse(table, len(symbols)):
+    if not isinstance(table, Codebook) and is_sparse(table, len(symbols)):
         for start in range(0, len(symbols), ROWS_AT_ONCE):
             own = np.arange(start, min(start + ROWS_AT_ONCE, len(symbols)))
             blocks = np.searchsorted(bounds, own, side="right") - 1
             out[own] = table.look_up(symbols[own], blocks)
-        return _turned_back(out, quantized.rotation)
-    step = max(1, ROWS_AT_ONCE // table.alphabet)
+    else:
+        step = max(1, ROWS_AT_ONCE // table.alphabet)
 
-    def look_up(blocks: range) -> None:
-        rows = table.rows(blocks.start, blocks.stop)
-        _look_up(symbols, bounds[blocks.start : blocks.stop + 1], rows, out)
+        def look_up(blocks: range) -> None:
+            rows = table.rows(blocks.start, blocks.stop)
+            _look_up(symbols, bounds[blocks.start : blocks.stop + 1], rows, out)
 
-    parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
+        parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
+    if quantized.dither is not None and isinstance(table, Ladder):
+        dither.take_off(out, bounds, table, quantized.dither)
     return _turned_back(out, quantized.rotation)
 
 
-def is_sparse(table: Ladder | Codebook, symbols: int) -> bool:
+def is_even(table: Table) -> bool:
+    """Whether a table is of even steps from zero on, which dither needs."""
+    return isinstance(table, Ladder) and table.alphabet % 2 == 1
+
+
+def is_sparse(table: Table, symbols: int) -> bool:
     """Whether all rows of the table would be much larger than the vector: blocks below a row."""
-    return isinstance(table, Ladder) and table.blocks * table.alphabet > 4 * symbols + ROWS_AT_ONCE
+    many = table.blocks * table.alphabet > 4 * symbols + ROWS_AT_ONCE
+    return many and not isinstance(table, Codebook)
 
 
 def _turned_back(x: Vector, rotation: Rotation | None) -> Vector:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lossyfl.histogram import entropy
 from lossyfl.jit import kernel
 from lossyfl.types import Counts
 
@@ -150,16 +151,6 @@ def _mean_length(
                 return np.inf
             total += chance * (bits - math.log2(float(frequencies[letter])))
     return total
-
-
-def entropy(counts: Counts) -> float:
-    """Empirical entropy of the symbols, in bits for all of them together.
-
-    >>> entropy(np.array([2, 2]))
-    4.0
-    """
-    seen = counts[counts > 0].astype(np.float64)
-    return float(seen @ (np.log2(seen.sum()) - np.log2(seen)))
 
 
 def choose(weights: Frequencies, counts: Counts) -> tuple[Model, float]:

@@ -4,12 +4,13 @@ blocks  the header's block field is 0 for one block, n for blocks of n entries (
 shorter), 2^32 - 1 for blocks of any lengths: their number and lengths follow as varints
 ladder  float32 high of every block; and low of every block, before it, if the alphabet is even
 book    float32 value of every symbol, block by block
+scaled  float32 value of every symbol, then float32 scale of every block
 """
 
 import numpy as np
 
 from lossyfl.errors import FrameError
-from lossyfl.types import Bounds, Codebook, Ladder
+from lossyfl.types import Bounds, Codebook, Ladder, Scaled, Table
 
 LISTED = 2**32 - 1
 
@@ -55,10 +56,12 @@ def read_blocks(data: memoryview, entries: int, field: int, *, offset: int) -> t
     return bounds, at
 
 
-def write_table(table: Ladder | Codebook) -> bytes:
+def write_table(table: Table) -> bytes:
     """The floats of a table."""
     if isinstance(table, Codebook):
         return table.values.astype("<f4").tobytes()
+    if isinstance(table, Scaled):
+        return np.concatenate([table.row, table.scales]).astype("<f4").tobytes()
     low = table.low.astype("<f4").tobytes() if table.alphabet % 2 == 0 else b""
     return low + table.high.astype("<f4").tobytes()
 
@@ -67,12 +70,12 @@ def table_nbytes(form: int, alphabet: int, blocks: int) -> int:
     """The size of a table of this form."""
     if form == Codebook.form:
         return 4 * alphabet * blocks
+    if form == Scaled.form:
+        return 4 * (alphabet + blocks)
     return 4 * blocks * (2 if alphabet % 2 == 0 else 1)
 
 
-def read_table(
-    data: memoryview, form: int, alphabet: int, blocks: int, *, offset: int
-) -> Ladder | Codebook:
+def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offset: int) -> Table:
     """The table behind `write_table`; every value is checked to be finite."""
     size = table_nbytes(form, alphabet, blocks)
     if size > len(data):
@@ -84,6 +87,11 @@ def read_table(
         raise FrameError(offset + 4 * bad, "a finite table value", float(values[bad]))
     if form == Codebook.form:
         return Codebook(values=values.reshape(blocks, alphabet))
+    if form == Scaled.form:
+        scaled = Scaled(scales=values[alphabet:], row=values[:alphabet])
+        if not np.isfinite(scaled.peak):
+            raise FrameError(offset, "scales and values whose products are finite", "an overflow")
+        return scaled
     high = values[-blocks:]
     low = values[:blocks] if alphabet % 2 == 0 else np.zeros_like(high)
     wrong = (low < 0) | (low > high) | np.signbit(low)
