@@ -75,6 +75,13 @@ def _from_torch(x: Any) -> object:  # noqa: ANN401
     return x.detach().numpy()
 
 
+def check_finite(x: Vector) -> None:
+    """Raise on the first entry that is NaN or infinity."""
+    if not np.isfinite(x).all():
+        bad = int(np.argmin(np.isfinite(x)))
+        raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
+
+
 def block_bounds(scale: Scale, entries: int, tensors: tuple[int, ...] | None) -> Bounds:
     """Where each block that has its own scale begins and ends.
 

@@ -31,6 +31,9 @@ class Sign:
         table = Codebook(values=np.stack([-mean, mean], axis=1).astype(np.float32))
         return Quantized(symbols=(x >= 0).astype(np.uint8), bounds=bounds, table=table)
 
+    def error_bound(self, entries: int) -> None:
+        del entries
+
     def nominal_bits(self, entries: int, blocks: int) -> float:
         return 32 * blocks + entries
 

@@ -34,7 +34,7 @@ def quantizer(spec: str) -> Quantizer:
     made = _registry.build(spec.removeprefix(ROTATED))
     missing = [
         name
-        for name in ("scale", "unbiased", "quantize", "nominal_bits")
+        for name in ("scale", "unbiased", "quantize", "error_bound", "nominal_bits")
         if not hasattr(made, name)
     ]
     if missing:

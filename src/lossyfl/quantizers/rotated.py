@@ -8,6 +8,7 @@ Spelled "rotated+NAME:options".
 from dataclasses import dataclass, replace
 
 from lossyfl.errors import InputError
+from lossyfl.quantizers.eden import Eden
 from lossyfl.rotation import padded_length, rotate
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Quantizer, Rotation, Scale, Vector
@@ -21,6 +22,9 @@ class Rotated:
     inner: Quantizer
 
     def __post_init__(self) -> None:
+        if isinstance(self.inner, Eden | Rotated):
+            allowed = "one that does not rotate by itself"
+            raise InputError("inner", of="Rotated", allowed=allowed, got=type(self.inner).__name__)
         if self.inner.scale == "tensor":
             allowed = '"model" or a block length: a rotated vector has no tensors'
             raise InputError("scale", of="Rotated", allowed=allowed, got="tensor")
@@ -42,6 +46,10 @@ class Rotated:
         blocks = block_bounds(self.scale, len(rotated), None)
         quantized = self.inner.quantize(rotated, blocks, rng=rng, threads=threads)
         return replace(quantized, rotation=Rotation(seed=rng.a, entries=len(x)))
+
+    def error_bound(self, entries: int) -> float | None:
+        """That of the inner quantizer for the padded vector: a rotation changes no length."""
+        return self.inner.error_bound(padded_length(entries))
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """Those of the inner quantizer for the padded vector."""

@@ -63,39 +63,61 @@ class Stochastic:
     unbiased = True
 
     def __post_init__(self) -> None:
-        q = self.levels
-        if not isinstance(q, int) or isinstance(q, bool) or not 1 <= q <= 32_767:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError("levels", of="Stochastic", allowed="an int in [1, 32767]", got=q)
+        check_levels(self.levels, of="Stochastic")
         check_scale(self.scale, of="Stochastic")
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`: one pass for the ranges, one for the symbols and their counts."""
         strips = _Strips.of(bounds, threads)
         low, high = _ranges(x, bounds, strips, threads)
-        alphabet = 2 * self.levels + (2 if low.any() else 1)
-        symbols = np.empty(len(x), dtype=symbol_type(alphabet))
-        owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
-        steps = _steps(low, high, self.levels)[owner]
-        q, twin = np.float32(self.levels), np.float32(1 - alphabet % 2)
-        a, b = np.uint64(rng.a), np.uint64(rng.b)
-        tallies = [histogram.Tally(alphabet) for _ in range(min(threads, len(strips)))]
+        return rounded_at_random(x, bounds, low, high, self.levels, rng, threads)
 
-        def draw(strip: int) -> None:
-            own, edges = strips.part(strip)
-            with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
-                _draw(x, edges, steps[own], q, twin, a, b, symbols)
-            tally = tallies.pop()
-            tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
-            tallies.append(tally)
-
-        parallel.run(draw, range(len(strips)), threads)
-        counts = np.sum([tally.counts() for tally in tallies], axis=0)
-        ladder = Ladder(low=low, high=high, alphabet=alphabet)
-        return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
+    def error_bound(self, entries: int) -> float:
+        """D / (4 q^2): Lemma 1 with the largest eps there is, 1."""
+        return entries / (4 * self.levels**2)
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """R_Q = 64 + d (1 + log2(q + 1)), the paper's count, with 64 bits for every block."""
         return paper_bits(entries, blocks, self.levels)
+
+
+def check_levels(levels: object, *, of: str) -> None:
+    """Raise unless it is a number of levels."""
+    if not isinstance(levels, int) or isinstance(levels, bool) or not 1 <= levels <= 32_767:
+        raise InputError("levels", of=of, allowed="an int in [1, 32767]", got=levels)
+
+
+def rounded_at_random(
+    x: Vector,
+    bounds: Bounds,
+    low: Vector,
+    high: Vector,
+    levels: int,
+    rng: Stream,
+    threads: int,
+) -> Quantized:
+    """Magnitudes as one of their neighbours on an even ladder from `low` to `high`, with the right mean."""
+    strips = _Strips.of(bounds, threads)
+    alphabet = 2 * levels + (2 if low.any() else 1)
+    symbols = np.empty(len(x), dtype=symbol_type(alphabet))
+    owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
+    steps = _steps(low, high, levels)[owner]
+    q, twin = np.float32(levels), np.float32(1 - alphabet % 2)
+    a, b = np.uint64(rng.a), np.uint64(rng.b)
+    tallies = [histogram.Tally(alphabet) for _ in range(min(threads, len(strips)))]
+
+    def draw(strip: int) -> None:
+        own, edges = strips.part(strip)
+        with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
+            _draw(x, edges, steps[own], q, twin, a, b, symbols)
+        tally = tallies.pop()
+        tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
+        tallies.append(tally)
+
+    parallel.run(draw, range(len(strips)), threads)
+    counts = np.sum([tally.counts() for tally in tallies], axis=0)
+    ladder = Ladder(low=low, high=high, alphabet=alphabet)
+    return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
 
 
 STEP = np.dtype(

@@ -1,0 +1,181 @@
+"""A vector by magnitude: how many entries, and which sum, in each of 32,768 bins.
+
+A bin is all floats that agree in their upper 16 bits but the sign: 128 bins an octave. A quantizer whose
+thresholds lie on edges of bins is then a look-up of an entry's upper 16 bits, and what it would do to a
+vector, its counts and its error, can be told from the bins alone, exactly, for any number of thresholds
+that one likes to try.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl import parallel
+from lossyfl.errors import InputError
+from lossyfl.jit import kernel
+from lossyfl.types import Bounds, Counts, Symbols, Vector
+
+BINS = 1 << 15
+INFINITE = 0x7F80
+"""The bin of infinity; those above hold NaN."""
+STRIP = 1 << 19
+"""Entries a thread bins at a time: always the same strips, so that sums are the same on any threads."""
+
+EDGES: Vector = (np.arange(INFINITE, dtype=np.uint32) << np.uint32(16)).view(np.float32)
+"""The smallest magnitude of every finite bin."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Magnitudes:
+    """The bins of a vector that has been multiplied by a factor in every block.
+
+    first:  the first of these bins; below and beyond them all are empty
+    counts: entries of every bin; one row for those that are not negative, one for those that are
+    sums:   of the magnitudes of every bin
+    energy: sum of all squares
+    """
+
+    first: int
+    counts: Counts
+    sums: Floats
+    energy: float
+
+    @property
+    def entries(self) -> int:
+        """All of them."""
+        return int(self.counts.sum())
+
+    @property
+    def stop(self) -> int:
+        """The bin behind the last."""
+        return self.first + len(self.sums)
+
+
+def measure(x: Vector, bounds: Bounds, factors: Vector, threads: int = 1) -> Magnitudes:
+    """The bins of `factor * x`; raises on NaN and infinity."""
+    starts = range(0, len(x), STRIP)
+    counts = np.zeros((len(starts), 2 * BINS), dtype=np.int64)
+    sums = np.zeros((len(starts), BINS))
+    energy = np.zeros(len(starts))
+
+    def bin_strip(strip: int) -> None:
+        start = strip * STRIP
+        stop = min(start + STRIP, len(x))
+        energy[strip] = _bin(x, start, stop, bounds, factors, counts[strip], sums[strip])
+
+    parallel.run(bin_strip, range(len(starts)), threads)
+    total = counts.sum(axis=0).reshape(2, BINS)
+    if total[:, INFINITE:].any():
+        bad = np.flatnonzero(~np.isfinite(x))
+        where, got = (f"entry {bad[0]}", float(x[bad[0]])) if len(bad) else ("a block", "overflow")
+        raise InputError(where, of="the vector", allowed="finite", got=got)
+    used = np.flatnonzero(total.sum(axis=0))
+    own = slice(used[0], used[-1] + 1)
+    return Magnitudes(
+        first=int(used[0]),
+        counts=total[:, own],
+        sums=np.add.reduce(sums[:, own], axis=0),
+        energy=float(np.add.reduce(energy)),
+    )
+
+
+@kernel
+def _bin(
+    x: Vector,
+    start: int,
+    stop: int,
+    bounds: Bounds,
+    factors: Vector,
+    counts: Counts,
+    sums: Floats,
+) -> float:
+    """Bin the entries [start, stop); the sum of their squares."""
+    energy = 0.0
+    block = np.searchsorted(bounds, start, side="right") - 1
+    at = start
+    chunk = np.empty(1024, dtype=np.float32)
+    bits = chunk.view(np.uint32)
+    while at < stop:
+        if at == bounds[block + 1]:
+            block += 1
+            continue
+        end = min(stop, bounds[block + 1], at + len(chunk))
+        own = x[at:end]
+        factor = factors[block]
+        for i in range(len(own)):
+            chunk[i] = own[i] * factor
+        for i in range(len(own)):
+            place = bits[i] >> np.uint32(16)
+            value = abs(np.float64(chunk[i]))
+            counts[place] += 1
+            sums[place & np.uint32(BINS - 1)] += value
+            energy += value * value
+        at = end
+    return energy
+
+
+def look_up(
+    x: Vector,
+    bounds: Bounds,
+    factors: Vector,
+    symbols_of: Symbols,
+    threads: int = 1,
+) -> Symbols:
+    """`symbols_of[upper 16 bits of factor * x]`: negative numbers are in the upper half."""
+    symbols = np.empty(len(x), dtype=symbols_of.dtype)
+    starts = range(0, len(x), STRIP)
+
+    def strip(start: int) -> None:
+        _look_up(x, start, min(start + STRIP, len(x)), bounds, factors, symbols_of, symbols)
+
+    parallel.run(strip, starts, threads)
+    return symbols
+
+
+@kernel
+def _look_up(
+    x: Vector,
+    start: int,
+    stop: int,
+    bounds: Bounds,
+    factors: Vector,
+    symbols_of: Symbols,
+    symbols: Symbols,
+) -> None:
+    block = np.searchsorted(bounds, start, side="right") - 1
+    at = start
+    chunk = np.empty(1024, dtype=np.float32)
+    bits = chunk.view(np.uint32)
+    while at < stop:
+        if at == bounds[block + 1]:
+            block += 1
+            continue
+        end = min(stop, bounds[block + 1], at + len(chunk))
+        own = x[at:end]
+        factor = factors[block]
+        for i in range(len(own)):
+            chunk[i] = own[i] * factor
+        for i in range(len(own)):
+            symbols[at + i] = symbols_of[bits[i] >> np.uint32(16)]
+        at = end
+
+
+def scales(x: Vector, bounds: Bounds, least: float = 2.0**-120) -> Vector:
+    """The root of the mean square of every block, as float32; by default 1 / it never overflows."""
+    found = np.empty(len(bounds) - 1)
+    _scales(x, bounds, found)
+    return np.maximum(found, least).astype(np.float32)
+
+
+@kernel
+def _scales(x: Vector, bounds: Bounds, out: Floats) -> None:
+    for block in range(len(bounds) - 1):
+        own = x[bounds[block] : bounds[block + 1]]
+        total = 0.0
+        for i in range(len(own)):
+            value = np.float64(own[i])
+            total += value * value
+        out[block] = np.sqrt(total / len(own))

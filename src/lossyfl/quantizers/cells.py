@@ -1,0 +1,208 @@
+"""Quantizers that look up an entry's magnitude: zero below the first edge, then a value for every cell.
+
+Edges lie on edges of bins (`lossyfl.magnitudes`), so that size and error of any cells are known from the
+bins alone, and the best can be chosen among many without looking at the vector again. A cell stands for the
+mean of what fell into it. With a scale per tensor or block, each of them is divided by its own root mean
+square first.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl import magnitudes
+from lossyfl.jit import kernel
+from lossyfl.magnitudes import BINS, Floats, Magnitudes
+from lossyfl.types import (
+    Bounds,
+    Codebook,
+    Counts,
+    Quantized,
+    Scaled,
+    Symbols,
+    Vector,
+    symbol_type,
+)
+
+Edges = NDArray[np.int64]
+
+TABLE_BITS = 44
+"""About what a symbol more costs: its value, and its count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """All that has to be known of a vector to choose cells.
+
+    known:  its bins
+    ahead:  how many entries lie in the bins before each, not negative and negative
+    sums:   of the magnitudes in the bins before each
+    spent:  bits that scales take
+    """
+
+    known: Magnitudes
+    ahead: Counts
+    sums: Floats
+    spent: int
+
+    @classmethod
+    def of(cls, known: Magnitudes, spent: int) -> "Survey":
+        """Of the bins of a vector."""
+        ahead = np.zeros((2, len(known.sums) + 1), dtype=np.int64)
+        np.cumsum(known.counts, axis=1, out=ahead[:, 1:])
+        sums = np.concatenate([[0.0], np.cumsum(known.sums)])
+        return cls(known=known, ahead=ahead, sums=sums, spent=spent)
+
+    def cost(self, edges: Edges) -> tuple[float, float]:
+        """Bits of symbols and tables, and the sum of squared errors."""
+        bits, error = cost(self.known.first, self.ahead, self.sums, self.known.energy, edges)
+        return bits + self.spent, error
+
+
+def quantize(
+    x: Vector, bounds: Bounds, choose: Callable[[Survey], Edges], threads: int
+) -> Quantized:
+    """The symbols of `x` by the cells that `choose` finds best: one pass to know it, one to look up."""
+    one = len(bounds) == 2
+    scales = np.ones(1, np.float32) if one else magnitudes.scales(x, bounds)
+    factors = np.float32(1) / scales
+    known = magnitudes.measure(x, bounds, factors, threads)
+    cells = Cells.of(known, choose(Survey.of(known, 0 if one else 32 * len(scales))))
+    symbols = magnitudes.look_up(x, bounds, factors, cells.symbols_of(), threads)
+    row = cells.row()
+    table = Codebook(values=row[None]) if one else Scaled(scales=scales, row=row)
+    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=cells.counts())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """The cells of a vector: level l is the bins [edges[l - 1], edges[l]), level 0 all below the first."""
+
+    known: Magnitudes
+    edges: Edges
+
+    @classmethod
+    def of(cls, known: Magnitudes, edges: Edges) -> "Cells":
+        """Cells without those that are empty, whose values need not be sent."""
+        entries = cls(known=known, edges=edges).per_level(known.counts.sum(axis=0))
+        kept = edges[entries > 0]
+        # An alphabet needs two symbols, also where all is zero.
+        return cls(known=known, edges=kept if len(kept) else np.array([BINS]))
+
+    def per_level(self, per_bin: Counts | Floats) -> Counts | Floats:
+        """Sums over the bins of each level but 0."""
+        ahead = np.concatenate([[0], np.cumsum(per_bin)])
+        places = np.clip(self.edges - self.known.first, 0, len(per_bin))
+        return np.diff(ahead[np.append(places, len(per_bin))])
+
+    def counts(self) -> Counts:
+        """How often each symbol occurs."""
+        above, below = (self.per_level(row) for row in self.known.counts)
+        zero = self.known.entries - int(above.sum()) - int(below.sum())
+        return np.concatenate([below[::-1], [zero], above]).astype(np.int64)
+
+    def row(self) -> Vector:
+        """The value of each symbol."""
+        entries = self.per_level(self.known.counts.sum(axis=0))
+        means = self.per_level(self.known.sums) / np.maximum(entries, 1)
+        narrow = means.astype(np.float32)
+        return np.concatenate([-narrow[::-1], np.zeros(1, np.float32), narrow])
+
+    def symbols_of(self) -> Symbols:
+        """The symbol for every pattern of upper 16 bits."""
+        levels = len(self.edges)
+        level = np.searchsorted(self.edges, np.arange(BINS), side="right")
+        return np.concatenate([levels + level, levels - level]).astype(symbol_type(2 * levels + 1))
+
+
+@kernel
+def cost(
+    first: int, ahead: Counts, sums: Floats, energy: float, edges: Edges
+) -> tuple[float, float]:
+    """Bits of symbols and tables, and the sum of squared errors."""
+    total = ahead[0, -1] + ahead[1, -1]
+    bits = 0.0
+    error = energy
+    zeros = total
+    used = 1
+    for level in range(len(edges)):
+        low = edges[level] - first
+        high = edges[level + 1] - first if level + 1 < len(edges) else ahead.shape[1] - 1
+        above = ahead[0, high] - ahead[0, low]
+        below = ahead[1, high] - ahead[1, low]
+        entries = above + below
+        if entries > 0:
+            value = sums[high] - sums[low]
+            error -= value * value / entries
+            zeros -= entries
+            used += 2
+            if above > 0:
+                bits += above * math.log2(total / above)
+            if below > 0:
+                bits += below * math.log2(total / below)
+    if zeros > 0:
+        bits += zeros * math.log2(total / zeros)
+    return bits + TABLE_BITS * used, error
+
+
+@kernel
+def bin_of(magnitude: float) -> int:
+    """The bin whose edge is nearest to a magnitude."""
+    one = np.empty(1, dtype=np.float32)
+    one[0] = magnitude
+    return int((one.view(np.uint32)[0] + np.uint32(0x8000)) >> np.uint32(16))
+
+
+@kernel
+def even_edges(low: float, step: float, first: int, stop: int, edges: Edges) -> int:
+    """The bins at which cells begin: at `low` and every step on; their number."""
+    levels = 0
+    for level in range(len(edges)):
+        edge = low + level * step
+        if edge > 3e38:
+            break
+        place = max(bin_of(edge), first)
+        if place >= stop:
+            break
+        if levels == 0 or place > edges[levels - 1]:
+            edges[levels] = place
+            levels += 1
+    return levels
+
+
+@kernel
+def search(
+    first: int,
+    ahead: Counts,
+    sums: Floats,
+    energy: float,
+    peak: float,
+    zones: Floats,
+    by_size: bool,
+    limit: float,
+    halvings: int,
+    edges: Edges,
+) -> tuple[float, float]:
+    """The best step and zone; if none keeps to the limit, the coarsest, or the finest for an error."""
+    stop = first + ahead.shape[1] - 1
+    coarsest, finest = 4 * peak, peak / len(edges)
+    best_step, best_zone, best = coarsest if by_size else finest, 1.0, np.inf
+    for zone in zones:
+        within, beyond = math.log(coarsest), math.log(finest)
+        if not by_size:
+            within, beyond = beyond, within
+        for _ in range(halvings):
+            step = math.exp((within + beyond) / 2)
+            levels = even_edges(zone * step, step, first, stop, edges)
+            bits, error = cost(first, ahead, sums, energy, edges[:levels])
+            if (bits if by_size else error) > limit:
+                beyond = math.log(step)
+                continue
+            within = math.log(step)
+            if (error if by_size else bits) < best:
+                best_step, best_zone = step, zone
+                best = error if by_size else bits
+    return best_step, best_zone

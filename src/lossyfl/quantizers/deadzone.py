@@ -1,0 +1,90 @@
+"""Even steps with a wider zone of zeros, and the mean of each cell as its value: biased, near the limit.
+
+The entropy-coded scalar quantizer. Gish and Pierce, "Asymptotically efficient quantizing", IEEE
+Transactions on Information Theory, 1968; with a dead zone, Sullivan, "Efficient scalar quantization of
+exponential and Laplacian random variables", 1996. |x| < z s goes to zero; above, cells of width s begin at
+z s, (z + 1) s, ...; every cell stands for the mean of what fell into it, which leaves the least error.
+
+Step s and zone z are chosen anew for every vector, so that its symbols and tables take no more than the
+target says with the least error, or leave no more error with the fewest bits. With one table for the whole
+model the step is the same for all its tensors, which is how water fills: a tensor whose entries are below
+the level gets nothing, the others by how far they stand out. With a scale per tensor or block each of them
+is divided by its own root mean square first, and all are equally exact.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lossyfl.magnitudes import EDGES
+from lossyfl.quantizers import cells, register
+from lossyfl.quantizers.cells import Edges, Survey
+from lossyfl.streams import Stream
+from lossyfl.targets import target
+from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
+
+ZONES = np.array([0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2, 1.5])
+"""The dead zones to try, in steps."""
+MAX_LEVELS = 4096
+HALVINGS = 20
+
+
+@register("deadzone")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadzone:
+    """As exact as `target` allows, or as small.
+
+    >>> from lossyfl import decode, encode, stream
+    >>> x = np.float32([0.1, -0.1, 4.0, -4.2] * 500)
+    >>> np.unique(decode(encode(x, Deadzone(target="1.7bit"), rng=stream(0))))
+    array([-4.2,  0. ,  4. ], dtype=float32)
+    """
+
+    target: str = "1bit"
+    scale: Scale = "model"
+
+    unbiased = False
+
+    def __post_init__(self) -> None:
+        check_scale(self.scale, of="Deadzone")
+        target(self.target, of="Deadzone")
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        """The symbols of `x`."""
+        del rng
+        return cells.quantize(x, bounds, self._choose, threads)
+
+    def _choose(self, survey: Survey) -> Edges:
+        """The cells with the least error within so many bits, or with the fewest bits within an error."""
+        wanted, known = target(self.target, of="Deadzone"), survey.known
+        edges = np.empty(MAX_LEVELS, dtype=np.int64)
+        if known.energy == 0:
+            return edges[:0]
+        bits = wanted.bits_for(known.entries)
+        by_size = bits is not None
+        limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits - survey.spent
+        peak = float(EDGES[known.stop])
+        step, zone = cells.search(
+            known.first,
+            survey.ahead,
+            survey.sums,
+            known.energy,
+            peak,
+            ZONES,
+            by_size,
+            limit,
+            HALVINGS,
+            edges,
+        )
+        return edges[: cells.even_edges(zone * step, step, known.first, known.stop, edges)]
+
+    def error_bound(self, entries: int) -> float:
+        """1: never worse than sending nothing."""
+        del entries
+        return 1.0
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        """What it was asked for; 32 bits an entry where it was asked for an error."""
+        del blocks
+        bits = target(self.target, of="Deadzone").bits_for(entries)
+        return 32.0 * entries if bits is None else bits

@@ -1,0 +1,119 @@
+"""Even steps with subtractive dither: unbiased, and an error that knows nothing of the data.
+
+Roberts, 1962; Zamir and Feder, "On universal quantization by randomized uniform/lattice quantizers", IEEE
+Transactions on Information Theory, 1992; in federated learning, Shlezinger et al., "UVeQFed", 2020. The
+error is uniform over one step for every entry, so with a step of s times the root mean square E||Q(x) -
+x||^2 = s^2 / 12 ||x||^2 exactly. The receiver draws the same noise from a seed in the frame.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lossyfl import dither, magnitudes, parallel
+from lossyfl.errors import InputError
+from lossyfl.histogram import count, entropy
+from lossyfl.quantizers import register
+from lossyfl.streams import Stream
+from lossyfl.targets import target
+from lossyfl.types import (
+    Bounds,
+    Ladder,
+    Quantized,
+    Scale,
+    Vector,
+    check_scale,
+    symbol_type,
+)
+from lossyfl.vectors import check_finite
+
+MAX_LEVELS = 32_767
+STRIP = 1 << 18
+HALVINGS = 16
+
+
+@register("dithered")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dithered:
+    """Steps of `step` root mean squares of the block; or as `target` asks, if one is given."""
+
+    step: float = 1.0
+    target: str | None = None
+    scale: Scale = "model"
+
+    unbiased = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.step, int | float) or not 0 < self.step < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError("step", of="Dithered", allowed="a number above 0", got=self.step)
+        check_scale(self.scale, of="Dithered")
+        if self.target is not None:
+            target(self.target, of="Dithered")
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        """The symbols of `x`."""
+        check_finite(x)
+        roots = magnitudes.scales(x, bounds, least=2.0**-149)
+        if self.target is None:
+            return _rounded(x, bounds, roots, self.step, rng, threads)
+        return self._to_target(x, bounds, roots, rng, threads)
+
+    def _to_target(
+        self, x: Vector, bounds: Bounds, roots: Vector, rng: Stream, threads: int
+    ) -> Quantized:
+        """The smallest step whose symbols and tables keep to the target."""
+        wanted = target(self.target, of="Dithered")
+        bits = wanted.bits_for(len(x))
+        if bits is None:
+            step = math.sqrt(12 * (wanted.nmse or 0))
+            return _rounded(x, bounds, roots, step, rng, threads)
+        fine, coarse = math.log(1e-3), math.log(1e3)
+        for _ in range(HALVINGS):
+            middle = (fine + coarse) / 2
+            found = _rounded(x, bounds, roots, math.exp(middle), rng, threads)
+            if size(found) <= bits:
+                coarse = middle
+            else:
+                fine = middle
+        return _rounded(x, bounds, roots, math.exp(coarse), rng, threads)
+
+    def error_bound(self, entries: int) -> float:
+        """s^2 / 12, which it is."""
+        del entries
+        return self.step**2 / 12
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        """Zamir and Feder's: at most 0.754 bits above the Gaussian limit at the same error."""
+        limit = max(0.0, 0.5 * math.log2(12 / self.step**2))
+        return 32 * blocks + entries * (limit + 0.754)
+
+
+def _rounded(
+    x: Vector, bounds: Bounds, roots: Vector, step: float, rng: Stream, threads: int
+) -> Quantized:
+    """The symbols with steps of `step` roots."""
+    peaks = np.maximum.reduceat(np.abs(x), bounds[:-1])
+    steps = np.maximum(roots.astype(np.float64) * step, peaks / (MAX_LEVELS - 1.0))
+    levels = max(1, math.ceil(float((peaks / steps).max()) + 0.5))
+    ladder = Ladder(
+        low=np.zeros_like(roots),
+        high=(steps * levels).astype(np.float32),
+        alphabet=2 * levels + 1,
+    )
+    symbols = np.empty(len(x), dtype=symbol_type(ladder.alphabet))
+
+    def strip(start: int) -> None:
+        span = range(start, min(start + STRIP, len(x)))
+        dither.add(x, bounds, ladder, rng.a, span, symbols)
+
+    parallel.run(strip, range(0, len(x), STRIP), threads)
+    counts = count(symbols, ladder.alphabet)
+    return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts, dither=rng.a)
+
+
+def size(made: Quantized) -> float:
+    """Bits of symbols and tables."""
+    counts = made.counts
+    assert counts is not None
+    return entropy(counts) + 14 * int((counts > 0).sum()) + 32 * made.table.blocks

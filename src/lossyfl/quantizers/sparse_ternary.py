@@ -1,0 +1,61 @@
+"""The largest entries, as plus or minus their mean magnitude; the others zero.
+
+Sattler, Wiedemann, Müller, Samek, "Robust and communication-efficient federated learning from non-iid
+data", IEEE Transactions on Neural Networks and Learning Systems, 2019. Biased, for links that keep their
+errors.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lossyfl.quantizers import cells, register
+from lossyfl.quantizers.cells import Edges, Survey
+from lossyfl.quantizers.largest import check_keep, first_bin
+from lossyfl.streams import Stream
+from lossyfl.targets import target
+from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
+
+
+@register("sparse_ternary")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseTernary:
+    """At least the part `keep` of the entries, or as many as `target` allows.
+
+    >>> from lossyfl import decode, encode, stream
+    >>> decode(encode(np.float32([1, -9, 3, 8] * 100), SparseTernary(keep=0.5), rng=stream(0)))[:4]
+    array([ 0. , -8.5,  0. ,  8.5], dtype=float32)
+    """
+
+    keep: float = 0.01
+    target: str | None = None
+    scale: Scale = "model"
+
+    unbiased = False
+
+    def __post_init__(self) -> None:
+        check_keep(self.keep, of="SparseTernary")
+        check_scale(self.scale, of="SparseTernary")
+        if self.target is not None:
+            target(self.target, of="SparseTernary")
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        """The symbols of `x`."""
+        del rng
+        return cells.quantize(x, bounds, self._choose, threads)
+
+    def _choose(self, survey: Survey) -> Edges:
+        wanted = None if self.target is None else target(self.target, of="SparseTernary")
+        first = first_bin(survey, self.keep, wanted, lambda at: np.array([at]))
+        return np.array([first])
+
+    def error_bound(self, entries: int) -> float:
+        """1 - 1 / d: of a vector of very unequal entries, the mean of the kept ones says little."""
+        return 1 - 1 / entries
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        """Golomb's code for the distances, as its paper counts: the entropy of positions, and signs."""
+        p = self.keep
+        rest = 0.0 if p == 1 else -(1 - p) * math.log2(1 - p)
+        return 32 * blocks + entries * (p - p * math.log2(p) + rest)

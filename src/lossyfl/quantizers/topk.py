@@ -1,0 +1,77 @@
+"""The largest entries, the others zero.
+
+Aji and Heafield, "Sparse communication for distributed gradient descent", EMNLP 2017; Stich, Cordonnier,
+Jaggi, "Sparsified SGD with memory", NeurIPS 2018. Biased, a contraction: ||C(x) - x||^2 <= (1 - k / d)
+||x||^2. Kept entries travel as one of a few magnitudes, the means of even steps between the smallest and
+the largest kept, not as 32-bit floats: their error is small beside that of what is left out, and positions
+and values share one coder.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lossyfl.errors import InputError
+from lossyfl.magnitudes import EDGES
+from lossyfl.quantizers import cells, register
+from lossyfl.quantizers.cells import Edges, Survey
+from lossyfl.quantizers.largest import check_keep, first_bin
+from lossyfl.streams import Stream
+from lossyfl.targets import target
+from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
+
+
+@register("topk")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopK:
+    """At least the part `keep` of the entries, or as many as `target` allows, in `levels` magnitudes.
+
+    >>> from lossyfl import decode, encode, stream
+    >>> decode(encode(np.float32([1, -9, 3, 8] * 100), TopK(keep=0.5), rng=stream(0)))[:4]
+    array([ 0., -9.,  0.,  8.], dtype=float32)
+    """
+
+    keep: float = 0.01
+    target: str | None = None
+    levels: int = 16
+    scale: Scale = "model"
+
+    unbiased = False
+
+    def __post_init__(self) -> None:
+        check_keep(self.keep, of="TopK")
+        check_scale(self.scale, of="TopK")
+        if not isinstance(self.levels, int) or not 1 <= self.levels <= 127:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError("levels", of="TopK", allowed="an int in [1, 127]", got=self.levels)
+        if self.target is not None:
+            target(self.target, of="TopK")
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        """The symbols of `x`."""
+        del rng
+        return cells.quantize(x, bounds, self._choose, threads)
+
+    def _choose(self, survey: Survey) -> Edges:
+        wanted = None if self.target is None else target(self.target, of="TopK")
+        first = first_bin(survey, self.keep, wanted, lambda at: self._edges(survey, at))
+        return self._edges(survey, first)
+
+    def _edges(self, survey: Survey, first: int) -> Edges:
+        """The cells when bins from `first` on are kept."""
+        known = survey.known
+        if first >= known.stop:
+            return np.zeros(0, dtype=np.int64)
+        low, high = float(EDGES[first]), float(EDGES[known.stop - 1])
+        edges = np.empty(self.levels, dtype=np.int64)
+        step = (high - low) / self.levels or 1.0
+        return edges[: cells.even_edges(low, step, first, known.stop, edges)]
+
+    def error_bound(self, entries: int) -> float:
+        """1 - k / d, of the kept entries' own error a little less."""
+        return 1 - max(self.keep, 1 / entries) * (1 - 1 / self.levels**2)
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        """A position and a float for every kept entry."""
+        del blocks
+        return math.ceil(self.keep * entries) * (32 + math.ceil(math.log2(max(entries, 2))))
