@@ -3,14 +3,15 @@
 import pytest
 
 from lossyfl import InputError, Stochastic, scheme
-from lossyfl.links import Direct, ErrorFeedback, Lossless, Tracked
+from lossyfl.links import Direct, ErrorFeedback, Lossless, Schedule, Tracked
 from lossyfl.optimizers import Adam, Momentum, Plain
 from lossyfl.schemes import names
 
 
 def test_the_papers_five() -> None:
-    assert names() == ["lb", "lfl", "lgm", "lossless", "ltgm"]
-    kinds = {n: (type(scheme(n).downlink), type(scheme(n).uplink)) for n in names()}
+    five = ["lb", "lfl", "lgm", "lossless", "ltgm"]
+    assert set(names()) == {*five, "lean"}
+    kinds = {n: (type(scheme(n).downlink), type(scheme(n).uplink)) for n in five}
     assert kinds == {
         "lossless": (Lossless, Lossless),
         "lb": (Lossless, ErrorFeedback),
@@ -25,9 +26,9 @@ def test_options_reach_their_place() -> None:
         "lfl:q1=5,q2=3,scale=64,server_model=preserved,server_optimizer=adam,server_lr=0.1"
     )
     assert isinstance(chosen.downlink, Tracked)
-    assert chosen.downlink.quantizer.at(0) == Stochastic(levels=5, scale=64)
+    assert chosen.downlink.quantizer.quantizers == (Stochastic(levels=5, scale=64),)
     assert isinstance(chosen.uplink, ErrorFeedback)
-    assert chosen.uplink.quantizer.at(9) == Stochastic(levels=3, scale=64)
+    assert chosen.uplink.quantizer.quantizers == (Stochastic(levels=3, scale=64),)
     assert (chosen.server_model, chosen.optimizer) == ("preserved", Adam(rate=0.1))
     assert scheme("lb:server_optimizer=momentum").optimizer == Momentum()
     assert scheme("lb").optimizer == Plain()
@@ -43,6 +44,7 @@ def test_truth_values_in_any_case(text: str) -> None:
 def test_levels_may_change_with_the_round() -> None:
     chosen = scheme("lfl:q1=8@0/4@50/2@100")
     assert isinstance(chosen.downlink, Tracked)
+    assert isinstance(chosen.downlink.quantizer, Schedule)
     found = [chosen.downlink.quantizer.at(t) for t in (0, 49, 50, 99, 100, 1000)]
     assert found == [Stochastic(levels=q) for q in (8, 8, 4, 4, 2, 2)]
 

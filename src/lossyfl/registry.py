@@ -1,7 +1,11 @@
-"""Things by name: `stochastic:levels=2,scale=model`, or a user's own `package.module:Name`."""
+"""Things by name: `stochastic:levels=2,scale=model`, or a user's own `package.module:Name`.
+
+Inside the options of another thing the same is written `stochastic(levels=2,scale=model)`.
+"""
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Container, Mapping
 from typing import Generic, TypeVar, cast
 
@@ -60,12 +64,14 @@ class Registry(Generic[T]):
 
 def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
     """Name and options of a spec; the name of something to import keeps its own colon."""
+    if spec.endswith(")") and ":" not in spec.partition("(")[0]:
+        spec = ":".join(spec[:-1].split("(", 1))
     name, _, rest = spec.partition(":")
     attribute, _, behind = rest.partition(":")
     if "." in name or (name not in known and attribute.isidentifier()):
         name, rest = f"{name}:{attribute}", behind
     options: dict[str, str] = {}
-    for item in filter(None, rest.split(",")):
+    for item in filter(None, re.split(r",(?![^(]*\))", rest)):
         key, equals, text = item.partition("=")
         if not equals or key.strip() in options:
             raise InputError("option", of=name, allowed="key=value, each key once", got=item)

@@ -1,4 +1,4 @@
-"""The paper's five systems, each a pair of links by name.
+"""The paper's five systems and ours, each a pair of links by name.
 
     name      downlink                              uplink                server model
     lossless  theta, exact                          update, exact         theta + sum
@@ -6,21 +6,39 @@
     lfl       Q(theta - theta_hat)                  Q(update + delta)     theta_hat + sum   (line 6)
     lgm       Q(theta + e), e the error so far      Q(update + delta)     theta + sum
     ltgm      Q(H theta), H a random rotation       Q(update + delta)     theta + sum
+    lean      C(theta - theta_hat)                  C(update + delta)     theta + sum
 
 `server_model` says from which vector the server goes on: the devices' "estimate", or its own,
 "preserved". q1 and q2 are numbers, or change with the round: "8@0/4@50" is 8, and 4 from round 50 on.
+lean's C is any quantizer, within a budget of bytes if one is given. Its server keeps what devices have not
+heard yet, as in EF21-P (Gruntkowska et al., ICML 2023) and MCM (Philippenko and Dieuleveut, NeurIPS 2021),
+so that biased quantizers, which are far better at low rates, may be used.
+
+What would diverge is refused: see `Scheme`.
 """
 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lossyfl.errors import InputError
-from lossyfl.links import Direct, ErrorFeedback, Link, Lossless, Schedule, Tracked
+from lossyfl.links import (
+    Damped,
+    Direct,
+    ErrorFeedback,
+    Link,
+    Lossless,
+    Policy,
+    Schedule,
+    Tracked,
+    Watched,
+    budget,
+)
 from lossyfl.optimizers import Optimizer, optimizer
+from lossyfl.quantizers import quantizer
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.registry import Registry
-from lossyfl.types import Scale
+from lossyfl.types import Quantizer, Scale
 
 ServerModel = Literal["estimate", "preserved"]
 Levels = int | str
@@ -42,6 +60,43 @@ class Scheme:
         if self.server_model not in get_args(ServerModel):
             allowed = '"estimate" or "preserved"'
             raise InputError("server_model", of=self.name, allowed=allowed, got=self.server_model)
+        self._check_biased()
+        preserved = isinstance(self.downlink, Tracked) and self.server_model == "preserved"
+        for link in (self.downlink, self.uplink):
+            if isinstance(link, ErrorFeedback) or (link is self.downlink and preserved):
+                self._check_coarse(link)
+
+    def _check_biased(self) -> None:
+        """Raise if what a biased quantizer leaves out is never sent: it must be kept somewhere."""
+        link = self.downlink
+        forgets = isinstance(link, Direct) or (
+            isinstance(link, Tracked) and self.server_model == "estimate" and not link.compensate
+        )
+        if forgets and not all(quantizer.unbiased for quantizer in _quantizers(link)):
+            allowed = "unbiased, or the server's model preserved: what it leaves out would be lost"
+            got = "biased, with server_model=estimate"
+            raise InputError("downlink quantizer", of=self.name, allowed=allowed, got=got)
+
+    def _check_coarse(self, link: Link) -> None:
+        """Raise where errors are kept that are known to grow: two levels on a range set by the largest."""
+        coarse = any(
+            isinstance(each, Stochastic) and each.levels == 1 and each.scale == "model"
+            for each in _quantizers(link)
+        )
+        if coarse and not (isinstance(link, ErrorFeedback | Tracked) and link.quantizer.damped):
+            allowed = (
+                "at least 2, or damping=true: with kept errors 1 diverges on one range for all"
+            )
+            raise InputError("q", of=self.name, allowed=allowed, got=1)
+
+    def check(self, entries: int) -> None:
+        """Raise if models of so many entries cannot be sent as they are to be."""
+        self.downlink.check(entries)
+        self.uplink.check(entries)
+
+
+def _quantizers(link: Link) -> tuple[Quantizer, ...]:
+    return link.quantizer.quantizers if isinstance(link, Direct | ErrorFeedback | Tracked) else ()
 
 
 def scheme(spec: str) -> Scheme:
@@ -80,6 +135,7 @@ def lb(
     *,
     q2: Levels = 2,
     scale: Scale = "model",
+    damping: bool = False,
     server_model: ServerModel = "preserved",
     server_optimizer: str = "none",
     server_lr: float | None = None,
@@ -88,7 +144,7 @@ def lb(
     return Scheme(
         name="lb",
         downlink=Lossless(),
-        uplink=ErrorFeedback(quantizer=levels(q2, scale)),
+        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
@@ -100,16 +156,20 @@ def lfl(
     q1: Levels = 2,
     q2: Levels = 2,
     scale: Scale = "model",
+    damping: bool = False,
     server_model: ServerModel = "estimate",
     compensate_server: bool = False,
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:
     """Lossy federated learning, Algorithm 1: the change of the model quantized, and the updates."""
+    down: Policy = levels(q1, scale)
+    if server_model == "preserved":
+        down = Damped(inner=down) if damping else Watched(inner=down)
     return Scheme(
         name="lfl",
-        downlink=Tracked(quantizer=levels(q1, scale), compensate=compensate_server),
-        uplink=ErrorFeedback(quantizer=levels(q2, scale)),
+        downlink=Tracked(quantizer=down, compensate=compensate_server),
+        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
@@ -121,6 +181,7 @@ def lgm(
     q1: Levels = 2,
     q2: Levels = 2,
     scale: Scale = "model",
+    damping: bool = False,
     server_model: ServerModel = "preserved",
     compensate_server: bool = True,
     server_optimizer: str = "none",
@@ -130,8 +191,8 @@ def lgm(
     link = ErrorFeedback if compensate_server else Direct
     return Scheme(
         name="lgm",
-        downlink=link(quantizer=levels(q1, scale)),
-        uplink=ErrorFeedback(quantizer=levels(q2, scale)),
+        downlink=link(quantizer=_kept(levels(q1, scale), damping)),
+        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
@@ -143,6 +204,7 @@ def ltgm(
     q1: Levels = 50,
     q2: Levels = 2,
     scale: Scale = "model",
+    damping: bool = False,
     server_model: ServerModel = "preserved",
     server_optimizer: str = "none",
     server_lr: float | None = None,
@@ -153,10 +215,45 @@ def ltgm(
     return Scheme(
         name="ltgm",
         downlink=Direct(quantizer=Schedule(plain.rounds, rotated)),
-        uplink=ErrorFeedback(quantizer=levels(q2, scale)),
+        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
+
+
+@_registry.register("lean")
+def lean(
+    *,
+    down: str = "deadzone",
+    up: str = "deadzone",
+    down_budget: str | None = None,
+    up_budget: str | None = None,
+    damping: bool = True,
+    server_model: ServerModel = "preserved",
+    server_optimizer: str = "none",
+    server_lr: float | None = None,
+) -> Scheme:
+    """Any quantizer both ways, within a budget of bytes if one is given."""
+    downlink = _policy(down, down_budget, "down_budget")
+    if server_model == "preserved":
+        downlink = Damped(inner=downlink) if damping else Watched(inner=downlink)
+    return Scheme(
+        name="lean",
+        downlink=Tracked(quantizer=downlink),
+        uplink=ErrorFeedback(quantizer=_kept(_policy(up, up_budget, "up_budget"), damping)),
+        server_model=server_model,
+        optimizer=optimizer(server_optimizer, server_lr),
+    )
+
+
+def _policy(spec: str, limit: str | None, name: str) -> Policy:
+    chosen = quantizer(spec)
+    return Schedule.constant(chosen) if limit is None else budget(limit, chosen, name=name)
+
+
+def _kept(policy: Policy, damping: bool) -> Policy:
+    """The policy of a link that keeps errors."""
+    return Damped(inner=policy) if damping else policy
 
 
 def levels(q: Levels, scale: Scale) -> Schedule:

@@ -69,6 +69,10 @@ class Link(Protocol):
         """Whether a state can be this link's, for vectors of so many entries."""
         ...
 
+    def check(self, entries: int) -> None:
+        """Raise if vectors of so many entries cannot be sent."""
+        ...
+
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """The frame of `x` and the sender's next state."""
         ...

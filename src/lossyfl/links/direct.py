@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
-from lossyfl.links.schedule import Schedule
+from lossyfl.links.policy import Policy
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.rotation import rotate
 from lossyfl.types import Vector
@@ -16,7 +16,7 @@ from lossyfl.wire.frame import HARD_LIMIT
 class Direct:
     """Sends Q(x) and forgets the error: the downlink of LTGM, whose Q rotates first."""
 
-    quantizer: Schedule
+    quantizer: Policy
 
     incremental: ClassVar[bool] = False
 
@@ -30,15 +30,19 @@ class Direct:
         del entries
         return state.lengths == (0, 0)
 
+    def check(self, entries: int) -> None:
+        """Raise if vectors of so many entries cannot be sent."""
+        self.quantizer.check(entries)
+
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x)."""
-        return self.quantizer.encode(x, message), state
+        return self.quantizer.make(x, message)[1], state
 
     def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
         """X, or what a rotation makes of it."""
         del state
-        chosen = self.quantizer.at(message.address.round)
-        return rotate(x, message.rng.a) if isinstance(chosen, Rotated) else x
+        rotates = all(isinstance(each, Rotated) for each in self.quantizer.quantizers)
+        return rotate(x, message.rng.a) if rotates else x
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x)."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
-from lossyfl.links.schedule import Schedule, pack
+from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
 from lossyfl.wire.adding import terms_of
 from lossyfl.wire.frame import HARD_LIMIT
@@ -24,7 +24,7 @@ from lossyfl.wire.frame import HARD_LIMIT
 class ErrorFeedback:
     """Sends Q(x + memory) and remembers the error."""
 
-    quantizer: Schedule
+    quantizer: Policy
 
     incremental: ClassVar[bool] = False
 
@@ -36,12 +36,15 @@ class ErrorFeedback:
         """Whether its vectors have the lengths that they need."""
         return state.lengths == (0, entries)
 
+    def check(self, entries: int) -> None:
+        """Raise if vectors of so many entries cannot be sent."""
+        self.quantizer.check(entries)
+
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x + memory); what it lost is remembered."""
         whole = x + state.memory
-        quantized = self.quantizer.quantize(whole, message)
-        frame = pack(quantized, message)
-        terms_of(quantized).add_to(whole, -1)  # whole - decode(frame) to the bit, in one pass
+        made, frame = self.quantizer.make(whole, message)
+        terms_of(made).add_to(whole, -1)  # whole - decode(frame) to the bit, in one pass
         return frame, LinkState(memory=whole)
 
     def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:

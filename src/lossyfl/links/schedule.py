@@ -3,12 +3,10 @@
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from lossyfl.codec import quantize
 from lossyfl.errors import InputError
 from lossyfl.links.base import Message
-from lossyfl.parallel import useful_threads
+from lossyfl.links.policy import packed, quantized
 from lossyfl.types import Quantized, Quantizer, Vector
-from lossyfl.wire import frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +21,8 @@ class Schedule:
 
     rounds: tuple[int, ...]
     quantizers: tuple[Quantizer, ...]
+
+    damped = False
 
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in zip(self.rounds, self.rounds[1:], strict=False))
@@ -39,17 +39,11 @@ class Schedule:
         """The quantizer of a round."""
         return self.quantizers[bisect_right(self.rounds, round) - 1]
 
-    def quantize(self, x: Vector, message: Message) -> Quantized:
-        """Symbols and table of `x` by the quantizer of the message's round."""
-        chosen, threads = self.at(message.address.round), useful_threads(message.threads, len(x))
-        return quantize(x, chosen, rng=message.rng, tensors=message.tensors, threads=threads)
+    def check(self, entries: int) -> None:
+        """All vectors can be sent."""
+        del entries
 
-    def encode(self, x: Vector, message: Message) -> bytes:
-        """The frame of `x` by the quantizer of the message's round."""
-        return pack(self.quantize(x, message), message)
-
-
-def pack(quantized: Quantized, message: Message) -> bytes:
-    """The frame of symbols and table."""
-    threads = useful_threads(message.threads, len(quantized.symbols))
-    return frame.pack(quantized, message.address, threads=threads)
+    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+        """Symbols, table and frame of `x` by the quantizer of the message's round."""
+        made = quantized(x, self.at(message.address.round), message)
+        return made, packed(made, message)

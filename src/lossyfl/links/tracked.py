@@ -16,7 +16,7 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message, nothing
-from lossyfl.links.schedule import Schedule
+from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
 from lossyfl.wire.frame import HARD_LIMIT
 
@@ -25,7 +25,7 @@ from lossyfl.wire.frame import HARD_LIMIT
 class Tracked:
     """Sends Q(x - estimate)."""
 
-    quantizer: Schedule
+    quantizer: Policy
     compensate: bool = False
 
     incremental: ClassVar[bool] = True
@@ -39,10 +39,14 @@ class Tracked:
         """Whether its vectors have the lengths that they need."""
         return state.lengths == (entries, entries if self.compensate else 0)
 
+    def check(self, entries: int) -> None:
+        """Raise if vectors of so many entries cannot be sent."""
+        self.quantizer.check(entries)
+
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""
         change = self.quantized(x, state, message)
-        frame = self.quantizer.encode(change, message)
+        _, frame = self.quantizer.make(change, message)
         estimate, _ = self.receive(frame, state)
         memory = change - decode(frame, max_entries=HARD_LIMIT) if self.compensate else state.memory
         return frame, LinkState(estimate=estimate, memory=memory)

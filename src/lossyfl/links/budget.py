@@ -1,0 +1,153 @@
+"""A budget instead of a parameter: frames of at most so many bytes, as exact as they can be.
+
+    20kB                    a frame
+    0.5bit                  an entry
+    nmse=0.1                the relative error, at the fewest bytes
+    40kB@0/10kB@100         other budgets from some round on
+    6MB/300rounds           over a whole run, evenly
+    40kB..10kB/300rounds    from one to the other, by the same part each round
+
+What counts is the whole frame. A downlink's budget is for the broadcast of a round, not for the first model
+or for what a device has missed; an uplink's is for one reply.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import Protocol, cast
+
+from lossyfl.errors import InputError
+from lossyfl.links.base import Message
+from lossyfl.links.policy import packed, quantized
+from lossyfl.targets import ALLOWED, Target, target
+from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.wire import frame
+
+SMALLEST = 96
+"""No frame that says anything is shorter."""
+ATTEMPTS = 12
+OVERHEAD = frame.HEADER.size + frame.CHECKSUM.size + 8
+"""Bytes of a frame that are neither symbols nor tables, about."""
+
+
+class Adjustable(Quantizer, Protocol):
+    """A quantizer whose size can be set."""
+
+    @property
+    def target(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The target of every round: from `rounds[i]` on `targets[i]`, or sliding from the first to the last."""
+
+    rounds: tuple[int, ...]
+    targets: tuple[Target, ...]
+    slide: int = 0
+
+    def at(self, round: int) -> Target:
+        """The target of a round."""
+        if not self.slide:
+            return self.targets[bisect_right(self.rounds, round) - 1]
+        first, last = (cast("float", each.bits or each.rate) for each in self.targets)
+        part = min(round / max(self.slide - 1, 1), 1.0)
+        value = first * (last / first) ** part
+        return Target(bits=value) if self.targets[0].bits else Target(rate=value)
+
+
+def plan(text: str, *, name: str) -> Plan:
+    """The plan that a text spells.
+
+    >>> plan("40kB@0/10kB@100", name="budget").at(99).bits
+    320000.0
+    >>> plan("3MB/300rounds", name="budget").at(7).bits
+    80000.0
+    """
+    spread = re.fullmatch(r"(.+)/(\d+)rounds", text)
+    if spread is None:
+        return _stepwise(text, name)
+    rounds = int(spread[2])
+    wrong = InputError(name, of="a link", allowed="bytes over rounds, as 6MB/300rounds", got=text)
+    ends = [target(part, of="a link", name=name) for part in spread[1].split("..")]
+    if rounds < 1 or len(ends) > 2 or any(each.nmse for each in ends):
+        raise wrong
+    if len(ends) == 2:
+        if (ends[0].bits is None) != (ends[1].bits is None):
+            raise InputError(name, of="a link", allowed="the same unit at both ends", got=text)
+        return Plan(rounds=(0,), targets=tuple(ends), slide=rounds)
+    if ends[0].bits is None:
+        raise wrong
+    return Plan(rounds=(0,), targets=(Target(bits=ends[0].bits / rounds),))
+
+
+def _stepwise(text: str, name: str) -> Plan:
+    pairs = [step.partition("@")[::2] for step in text.split("/")]
+    try:
+        rounds = tuple(int(start or 0) for _, start in pairs)
+    except ValueError:
+        raise InputError(name, of="a link", allowed=ALLOWED, got=text) from None
+    if rounds[0] != 0 or list(rounds) != sorted(set(rounds)):
+        allowed = "rounds that rise from 0, as 40kB@0/10kB@100"
+        raise InputError(name, of="a link", allowed=allowed, got=text)
+    targets = tuple(target(value, of="a link", name=name) for value, _ in pairs)
+    return Plan(rounds=rounds, targets=targets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Frames within a plan, by a quantizer whose size can be set."""
+
+    quantizer: Adjustable
+    plan: Plan
+    name: str = "budget"
+
+    damped = False
+
+    @property
+    def quantizers(self) -> tuple[Quantizer, ...]:
+        """The one."""
+        return (self.quantizer,)
+
+    def check(self, entries: int) -> None:
+        """Raise if a budget is below the smallest frame, or above exact floats."""
+        raw = frame.raw_nbytes(entries)
+        for each in self.plan.targets:
+            bits = each.bits_for(entries)
+            if bits is not None and not SMALLEST <= bits / 8 <= raw:
+                allowed = (
+                    f"between {SMALLEST} B and exact floats, {raw:,} B, for {entries:,} entries"
+                )
+                got = f"{bits / 8:,.6g} B"
+                raise InputError(self.name, of="a link", allowed=allowed, got=got)
+
+    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+        """The most exact frame within the budget of the round."""
+        wanted = self.plan.at(message.address.round)
+        bits = wanted.bits_for(len(x))
+        if bits is None:
+            made = quantized(x, self._set(f"nmse={wanted.nmse}"), message)
+            return made, packed(made, message)
+        most = int(bits / 8)
+        room = most - OVERHEAD - most // 400
+        for _ in range(ATTEMPTS):
+            made = quantized(x, self._set(f"{max(room, 1)}B"), message)
+            data = packed(made, message)
+            if len(data) <= most:
+                return made, data
+            # Seldom: the coder took more than the entropy promised.
+            room -= len(data) - most + max(most // 400, 8)
+        allowed = f"enough for {type(self.quantizer).__name__} and {len(x):,} entries"
+        raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
+
+    def _set(self, text: str) -> Quantizer:
+        return cast("Quantizer", replace(self.quantizer, target=text))  # pyright: ignore
+
+
+def budget(text: str, quantizer: Quantizer, *, name: str) -> Budget:
+    """A budget for a quantizer; raises if its size cannot be set."""
+    if not hasattr(quantizer, "target"):
+        allowed = "one whose size can be set: deadzone, dithered, sparse_ternary or topk"
+        got = type(quantizer).__name__.lower()
+        raise InputError("quantizer", of=name, allowed=allowed, got=got)
+    chosen = plan(str(text), name=name)
+    return Budget(quantizer=cast("Adjustable", quantizer), plan=chosen, name=name)

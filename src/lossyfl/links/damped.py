@@ -1,0 +1,92 @@
+"""Unbiased quantizers where their error is kept: made smaller, or refused.
+
+A link with a memory (error feedback, or a server that goes on from its own model) needs a contraction,
+E||C(x) - x||^2 < ||x||^2. An unbiased quantizer of variance omega, E||Q(x) - x||^2 = omega ||x||^2, is one
+only if omega < 1; Q(x) / (1 + omega) always is, with omega / (1 + omega). (Beznosikov et al., "On biased
+compression for distributed learning", JMLR 2023; EF21-P, Gruntkowska et al., ICML 2023.) omega is measured
+on the vector at hand.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lossyfl.errors import InputError
+from lossyfl.links.base import Message
+from lossyfl.links.policy import Policy, packed
+from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled, Table, Vector
+from lossyfl.wire import frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damped:
+    """Q(x) / (1 + omega) where Q is unbiased; what is biased stays as it is.
+
+    inner: makes Q(x)
+    """
+
+    inner: Policy
+
+    damped = True
+
+    @property
+    def quantizers(self) -> tuple[Quantizer, ...]:
+        """Those of the inner policy."""
+        return self.inner.quantizers
+
+    def check(self, entries: int) -> None:
+        """As the inner policy does."""
+        self.inner.check(entries)
+
+    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+        """Symbols as they are, values made smaller."""
+        made, data = self.inner.make(x, message)
+        if not all(quantizer.unbiased for quantizer in self.quantizers):
+            return made, data
+        smaller = replace(made, table=scaled(made.table, 1 / (1 + variance(x, made))))
+        return smaller, packed(smaller, message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """Q(x) as it is, refused where its variance is too large for a link with a memory."""
+
+    inner: Policy
+
+    damped = False
+
+    @property
+    def quantizers(self) -> tuple[Quantizer, ...]:
+        """Those of the inner policy."""
+        return self.inner.quantizers
+
+    def check(self, entries: int) -> None:
+        """As the inner policy does."""
+        self.inner.check(entries)
+
+    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+        """What the inner policy makes."""
+        made, data = self.inner.make(x, message)
+        omega = variance(x, made)
+        if omega >= 1 and any(quantizer.unbiased for quantizer in self.quantizers):
+            allowed = "an error below the vector itself, or damping=true: kept errors would grow"
+            got = f"||Q(x) - x||^2 = {omega:.3g} ||x||^2 in round {message.address.round}"
+            raise InputError("quantizer", of="a link with a memory", allowed=allowed, got=got)
+        return made, data
+
+
+def variance(x: Vector, made: Quantized) -> float:
+    """||Q(x) - x||^2 / ||x||^2; 0 for a vector of zeros."""
+    energy = float(np.square(x, dtype=np.float64).sum())
+    error = frame.values(made).astype(np.float64) - x
+    return float(error @ error) / energy if energy else 0.0
+
+
+def scaled(table: Table, factor: float) -> Table:
+    """The table with all its values times a factor."""
+    small = np.float32(factor)
+    if isinstance(table, Ladder):
+        return replace(table, low=table.low * small, high=table.high * small)
+    if isinstance(table, Codebook):
+        return replace(table, values=table.values * small)
+    return Scaled(scales=table.scales * small, row=table.row)

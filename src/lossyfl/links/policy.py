@@ -1,0 +1,43 @@
+"""Which quantizer a link uses for a vector: the same throughout, by the round, or by a budget."""
+
+from typing import Protocol
+
+from lossyfl.codec import quantize
+from lossyfl.links.base import Message
+from lossyfl.parallel import useful_threads
+from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.wire import frame
+
+
+class Policy(Protocol):
+    """Makes the frames of a link."""
+
+    @property
+    def quantizers(self) -> tuple[Quantizer, ...]:
+        """All that may be used."""
+        ...
+
+    @property
+    def damped(self) -> bool:
+        """Whether what an unbiased quantizer gives is made smaller by the variance it adds."""
+        ...
+
+    def check(self, entries: int) -> None:
+        """Raise if vectors of so many entries cannot be sent."""
+        ...
+
+    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+        """Symbols and table of `x`, and their frame."""
+        ...
+
+
+def quantized(x: Vector, quantizer: Quantizer, message: Message) -> Quantized:
+    """Symbols and table of `x`, as the message says."""
+    threads = useful_threads(message.threads, len(x))
+    return quantize(x, quantizer, rng=message.rng, tensors=message.tensors, threads=threads)
+
+
+def packed(made: Quantized, message: Message) -> bytes:
+    """The frame of symbols and table."""
+    threads = useful_threads(message.threads, len(made.symbols))
+    return frame.pack(made, message.address, threads=threads)

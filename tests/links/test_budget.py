@@ -1,0 +1,118 @@
+"""Budgets: never above, hardly below, and what cannot be is said at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.helpers import laplace
+
+from lossyfl import Address, InputError, Kind, decode, quantizer, scheme, stream
+from lossyfl.links import Message, budget
+from lossyfl.types import Vector
+
+ADJUSTABLE = ["deadzone", "deadzone:scale=tensor", "dithered", "topk", "sparse_ternary"]
+
+
+def message(t: int = 3, tensors: tuple[int, ...] | None = None) -> Message:
+    address = Address(kind=Kind.UPDATE, round=t)
+    return Message(address=address, rng=stream(1, round=t), tensors=tensors)
+
+
+def vector(kind: str, entries: int) -> Vector:
+    rng = np.random.default_rng(4)
+    layers = np.repeat(np.geomspace(1, 100, 10), entries // 10)
+    made = {
+        "laplace": rng.laplace(size=entries),
+        "normal": rng.normal(size=entries),
+        "heavy": rng.standard_t(3, size=entries),
+        "layers": rng.normal(size=len(layers)) * layers,
+        "sparse": rng.normal(size=entries) * (rng.random(entries) < 0.05),
+    }
+    return made[kind].astype(np.float32)
+
+
+@pytest.mark.parametrize("name", ADJUSTABLE)
+@pytest.mark.parametrize("kind", ["laplace", "normal", "heavy", "layers", "sparse"])
+@pytest.mark.parametrize("limit", ["3kB", "8kB", "0.5bit"])
+def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) -> None:
+    x = vector(kind, 100_000)
+    made, frame = budget(limit, quantizer(name), name="budget").make(
+        x, message(tensors=(40_000, 60_000))
+    )
+    most = 100_000 / 16 if limit == "0.5bit" else float(limit.removesuffix("kB")) * 1000
+    assert len(frame) <= most
+    assert np.square(decode(frame) - x).sum() < np.square(x).sum() * 1.01 or name == "dithered"
+    # What says all there is to say at its finest need not fill a budget.
+    alphabet = made.table.alphabet
+    finest = alphabet == 3 or (kind == "sparse" and name != "dithered")
+    assert len(frame) >= 0.97 * most or finest
+
+
+@given(st.integers(100, 50_000), st.integers(1, 10_000), st.integers(0, 50))
+def test_never_above_for_any_length(limit: int, entries: int, seed: int) -> None:
+    x = laplace(entries, seed=seed)
+    if limit > 4 * entries:
+        return
+    _, frame = budget(f"{limit}B", quantizer("deadzone"), name="budget").make(x, message())
+    assert len(frame) <= limit
+
+
+def test_an_error_instead_of_a_size() -> None:
+    x = laplace(20_000)
+    for nmse in (0.3, 0.1, 0.01):
+        _, frame = budget(f"nmse={nmse}", quantizer("deadzone"), name="budget").make(x, message())
+        error = np.square(decode(frame) - x).sum() / np.square(x).sum()
+        assert 0.97 * nmse <= error <= nmse * 1.0001
+
+
+def test_budgets_change_with_the_round() -> None:
+    x = laplace(50_000)
+
+    def size(text: str, t: int) -> int:
+        return len(budget(text, quantizer("deadzone"), name="budget").make(x, message(t))[1])
+
+    assert [size("8kB@0/2kB@5", t) > 4000 for t in (0, 4, 5, 99)] == [True, True, False, False]
+    assert 2910 <= size("300kB/100rounds", 7) <= 3000
+    assert 7760 <= size("8kB..2kB/100rounds", 0) <= 8000
+    assert 3880 <= size("8kB..2kB/101rounds", 50) <= 4000
+    assert 1940 <= size("8kB..2kB/100rounds", 99) <= 2000
+    assert 1940 <= size("8kB..2kB/100rounds", 500) <= 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("20", "down_budget of a link must be a size as"),
+        ("-3kB", "down_budget of a link must be a size as"),
+        ("0kB", "down_budget of a link must be a size as"),
+        ("nankB", "down_budget of a link must be a size as"),
+        ("nmse=1.5", r"must be an nmse in \(0, 1\)"),
+        ("20parsec", "down_budget of a link must be a size as"),
+        ("cosine", "down_budget of a link must be a size as"),
+        ("8kB@3/2kB@9", "rounds that rise from 0"),
+        ("8kB@0/2kB@0", "rounds that rise from 0"),
+        ("8kB@x", "down_budget of a link must be a size as"),
+        ("nmse=0.1/10rounds", "bytes over rounds"),
+        ("1bit/10rounds", "bytes over rounds"),
+        ("8kB..1bit/10rounds", "the same unit at both ends"),
+    ],
+)
+def test_what_is_no_budget(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        scheme(f"lean:down_budget={text}")
+
+
+@pytest.mark.parametrize("text", ["95B", "0.0001bit", "2MB", "40bit"])
+@pytest.mark.parametrize("name", ["down_budget", "up_budget"])
+def test_too_small_or_too_large_for_the_model_before_the_first_round(text: str, name: str) -> None:
+    from lossyfl import Server
+
+    with pytest.raises(
+        InputError, match=rf"{name} of a link must be between 96 B and exact floats"
+    ):
+        Server(laplace(100_000), scheme(f"lean:{name}={text}"), samples={0: 1})
+
+
+def test_quantizers_whose_size_cannot_be_set() -> None:
+    with pytest.raises(InputError, match=r"quantizer of up_budget must be .*deadzone.*got sign"):
+        scheme("lean:up=sign,up_budget=20kB")
