@@ -9,7 +9,7 @@ import pytest
 from tests.helpers import laplace
 
 from lossyfl import Address, InputError, Kind, Stochastic, decode, quantizer, scheme, stream
-from lossyfl.links import Damped, Message, Policy, Schedule, Tracked, Watched
+from lossyfl.links import Damped, ErrorFeedback, Message, Policy, Schedule, Tracked, Watched
 from lossyfl.links.damped import variance
 from lossyfl.types import Quantized, Vector
 
@@ -103,6 +103,19 @@ def test_what_is_biased_is_not_damped() -> None:
     assert (
         Damped(inner=plain("sign")).make(x, message(0))[1] == plain("sign").make(x, message(0))[1]
     )
+
+
+def test_kept_errors_of_one_level_outgrow_the_updates() -> None:
+    def memory(policy: Policy) -> float:
+        link, update = ErrorFeedback(quantizer=policy), laplace(ENTRIES, seed=5)
+        state = link.init(update)
+        for t in range(50):
+            _, state = link.send(update, state, message(t))
+        return float(np.linalg.norm(state.memory) / np.linalg.norm(update))
+
+    coarse = plain("stochastic:levels=1")
+    assert memory(coarse) > 10
+    assert memory(Damped(inner=coarse)) < memory(coarse) - 1
 
 
 class TestRules:

@@ -71,7 +71,19 @@ def model(folder: Path) -> bytes:
     return Results(folder).model.read_bytes()
 
 
-@pytest.mark.parametrize("spec", ["lossless", "lb", "lfl", "lgm", "ltgm", "lfl:scale=tensor"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lossless",
+        "lb",
+        "lfl",
+        "lgm",
+        "ltgm",
+        "lfl:scale=tensor",
+        "lean:up_budget=300B",
+        "lean:down=dithered",
+    ],
+)
 @pytest.mark.parametrize(
     "faults",
     [

@@ -24,9 +24,14 @@ def option(help: str, *names: str) -> typer.models.OptionInfo:
 HOW = ("workers", "out", "data_dir", "checkpoint_every", "tensorboard")
 """Keys that say how a run is done, beside those of the experiment."""
 
+BUDGETS = {"downlink_budget": "down_budget", "uplink_budget": "up_budget"}
+"""Settings that are options of the scheme."""
+
 Config = Annotated[Path | None, typer.Argument(help="A TOML file with these settings.")]
 Task = Annotated[Text, option("digits, mnist, ... or package.module:function. digits.")]
-Scheme = Annotated[Text, option("lossless, lb, lfl, lgm, ltgm with options. lfl.")]
+Scheme = Annotated[Text, option("lossless, lb, lfl, lgm, ltgm, lean with options. lfl.")]
+DownlinkBudget = Annotated[Text, option("A broadcast's: 20kB, 0.5bit, nmse=0.1, 6MB/300rounds.")]
+UplinkBudget = Annotated[Text, option("A reply's, likewise. Either makes the scheme lean.")]
 Rounds = Annotated[Int, option("How many.")]
 Devices = Annotated[Int, option("How many.")]
 Tau = Annotated[Int, option("Local steps a round.")]
@@ -60,8 +65,25 @@ def _file(config: Path | None) -> dict[str, object]:
     from lossyfl.simulation.experiment import KEYS, check_keys, read_toml
 
     settings = {key.replace("-", "_"): value for key, value in read_toml(config).items()}
-    check_keys(settings, [*KEYS, *HOW])
+    check_keys(settings, [*KEYS, *HOW, *BUDGETS])
     return settings
+
+
+def with_budgets(settings: Mapping[str, object]) -> dict[str, object]:
+    """The settings with budgets as options of the scheme that keeps to them.
+
+    >>> with_budgets({"downlink_budget": "20kB", "rounds": 3})
+    {'rounds': 3, 'scheme': 'lean:down_budget=20kB'}
+    """
+    rest = {name: value for name, value in settings.items() if name not in BUDGETS}
+    said = [f"{BUDGETS[name]}={settings[name]}" for name in BUDGETS if name in settings]
+    if not said:
+        return rest
+    scheme = str(settings.get("scheme", "lean"))
+    if scheme.partition(":")[0] != "lean":
+        allowed = "lean, which keeps to one, or left out"
+        raise InputError("scheme", of="a run with a budget", allowed=allowed, got=scheme)
+    return rest | {"scheme": f"{scheme}{',' if ':' in scheme else ':'}{','.join(said)}"}
 
 
 def import_from_here() -> None:

@@ -21,6 +21,8 @@ def run(
     config: options.Config = None,
     task: options.Task = None,
     scheme: options.Scheme = None,
+    downlink_budget: options.DownlinkBudget = None,
+    uplink_budget: options.UplinkBudget = None,
     rounds: options.Rounds = None,
     devices: options.Devices = None,
     tau: options.Tau = None,
@@ -48,14 +50,15 @@ def run(
     What is not said is what suits the task. A TOML file has the same names; options go before it.
     """
     flags = {
-        "task": task, "scheme": scheme, "rounds": rounds, "devices": devices, "tau": tau,
+        "task": task, "scheme": scheme, "downlink_budget": downlink_budget,
+        "uplink_budget": uplink_budget, "rounds": rounds, "devices": devices, "tau": tau,
         "batch": batch, "optimizer": optimizer, "lr": lr, "partition": partition,
         "participation": participation, "drop_out": drop_out, "slow": slow, "listen": listen,
         "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "out": out,
         "data_dir": data_dir, "checkpoint_every": checkpoint_every,
         "tensorboard": tensorboard or None,
     }  # fmt: skip
-    settings = options.merged(config, flags)
+    settings = options.with_budgets(options.merged(config, flags))
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
     options.import_from_here()
     count = options.start_workers(how.get("workers"))

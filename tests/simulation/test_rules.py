@@ -1,0 +1,91 @@
+"""What the rules of schemes refuse does diverge or stall on digits, and what they ask for learns."""
+
+import functools
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from lossyfl import Device, Server, quantizer
+from lossyfl.errors import Diverged
+from lossyfl.links import Damped, ErrorFeedback, Link, Lossless, Schedule, Tracked
+from lossyfl.optimizers import Plain
+from lossyfl.schemes import Scheme, ServerModel
+from lossyfl.simulation.experiment import Experiment
+from lossyfl.simulation.setup import Setup, prepare
+from lossyfl.tasks.partitions import sizes
+from lossyfl.tasks.training import Moments, Trainer
+
+
+@functools.cache
+def digits() -> Setup:
+    return prepare(Experiment(task="digits", scheme="lossless", devices=5, rounds=40, lr="0.1"))
+
+
+def unchecked(downlink: Link, uplink: Link, server_model: ServerModel = "preserved") -> Scheme:
+    """A scheme that the rules have not seen."""
+    made = object.__new__(Scheme)
+    values = {"name": "unchecked", "downlink": downlink, "uplink": uplink, "optimizer": Plain()}
+    for name, value in (values | {"server_model": server_model}).items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def accuracy(scheme: Scheme) -> float:
+    """After 40 rounds, at the devices; 0 if the loss became no number."""
+    setup = digits()
+    server = Server(setup.theta, scheme, samples=sizes(setup.parts), tensors=setup.tensors)
+    devices = [Device(m, scheme, tensors=setup.tensors) for m in range(setup.devices)]
+    trainer = Trainer(setup.task, setup.parts, setup.local, seed=0)
+    for t in range(setup.rounds):
+        server.open_round()
+        for m, device in enumerate(devices):
+            device.receive(server.frames_for(m, device.held))
+            try:
+                trained = trainer.train(m, t, device.estimate.copy(), Moments())
+            except Diverged:
+                return 0.0
+            server.accept(m, device.reply(trained.theta.copy()))
+        server.close_round()
+    score = trainer.evaluate(0, server.estimate.copy())
+    return score.correct / score.samples
+
+
+def plain(spec: str) -> Schedule:
+    return Schedule.constant(quantizer(spec))
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """More only wait for each other on a model this small."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_exact_links_learn() -> None:
+    assert accuracy(unchecked(Lossless(), Lossless())) > 0.87
+
+
+def test_one_level_on_one_range_preserved() -> None:
+    coarse = plain("stochastic:levels=1")
+    assert accuracy(unchecked(Tracked(quantizer=coarse), Lossless())) < 0.5
+    assert accuracy(unchecked(Tracked(quantizer=Damped(inner=coarse)), Lossless())) > 0.75
+
+
+@pytest.mark.parametrize("spec", ["topk:keep=0.01", "deadzone:target=0.1bit"])
+def test_biased_on_the_estimate_falls_behind_preserved(spec: str) -> None:
+    link = Tracked(quantizer=plain(spec))
+    kept, dropped = (
+        accuracy(unchecked(link, Lossless(), "preserved")),
+        accuracy(unchecked(link, Lossless(), "estimate")),
+    )
+    assert kept > 0.8
+    assert dropped < kept - 0.2
+
+
+def test_damped_or_biased_error_feedback_learns() -> None:
+    damped = Damped(inner=plain("stochastic:levels=1"))
+    assert accuracy(unchecked(Lossless(), ErrorFeedback(quantizer=damped))) > 0.75
+    assert accuracy(unchecked(Lossless(), ErrorFeedback(quantizer=plain("deadzone")))) > 0.87
