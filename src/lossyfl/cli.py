@@ -18,6 +18,7 @@ from lossyfl.commands import (
     report,
     reproduce,
     run,
+    tune,
 )
 from lossyfl.commands.variadic import Variadic
 from lossyfl.errors import LossyflError
@@ -33,6 +34,7 @@ app.command()(run.run)
 app.command()(run.resume)
 app.command(cls=Variadic)(compare.compare)
 app.command(cls=Variadic)(reproduce.reproduce)
+app.command()(tune.tune)
 app.command()(report.report)
 app.command()(bound.bound)
 app.command()(deploy_demo.deploy_demo)

@@ -1,0 +1,162 @@
+"""`lossyfl tune`: which scheme to use."""
+# pyright: reportUnknownMemberType=false
+# Typer leaves parameters of its own functions without types.
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lossyfl.commands import options
+from lossyfl.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossyfl.experiments.tune import Question, Trial
+    from lossyfl.experiments.vectors import Coded
+    from lossyfl.simulation.experiment import Experiment
+
+
+def tune(
+    config: options.Config = None,
+    vector: Annotated[
+        Path | None, options.option("Look at a saved update, a .npy file, instead of training.")
+    ] = None,
+    downlink_budget: options.DownlinkBudget = None,
+    uplink_budget: options.UplinkBudget = None,
+    keep: Annotated[
+        float | None, options.option("The accuracy to keep, as 0.95. That of lossless links.")
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="How far below the accuracy of lossless links is kept.", min=0)
+    ] = 0.005,
+    extra: Annotated[
+        str, typer.Option(help="Options of every scheme, as server_optimizer=adam.")
+    ] = "",
+    task: options.Task = None,
+    rounds: options.Rounds = None,
+    devices: options.Devices = None,
+    tau: options.Tau = None,
+    batch: options.Batch = None,
+    optimizer: options.Optimizer = None,
+    lr: options.Lr = None,
+    partition: options.Partition = None,
+    evaluate_every: options.EvaluateEvery = None,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/tune"),
+    data_dir: options.DataDir = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Find the scheme with the fewest bytes that still learns as well, on short runs.
+
+    Without budgets: the lowest rates that keep the accuracy. With both budgets: the quantizer that learns
+    best within them. With --vector: every quantizer's size and error on a saved update. Can be stopped and
+    repeated: runs that are complete are not run again.
+    """
+    if vector is not None:
+        _vector(vector, downlink_budget or uplink_budget, as_json=as_json)
+        return
+    if keep is not None and not 0 < keep <= 1:
+        raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=keep)
+    flags = {
+        "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
+        "optimizer": optimizer, "lr": lr, "partition": partition,
+        "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "data_dir": data_dir,
+    }  # fmt: skip
+    settings = options.merged(config, flags)
+    how = {name: settings.pop(name) for name in options.HOW if name in settings}
+    options.import_from_here()
+    count = options.start_workers(how.get("workers"))
+    from lossyfl.experiments import tune as search
+    from lossyfl.experiments.compare import settled
+    from lossyfl.simulation.experiment import experiment
+
+    folder = options.path("data_dir", how.get("data_dir"))
+    base = settled(experiment(settings), folder)
+    question = search.Question(keep=keep, tolerance=tolerance, extra=extra)
+    tried: dict[str, Trial] = {}
+    if downlink_budget is None and uplink_budget is None:
+        while (spec := search.lower(question, tried)) is not None:
+            tried[spec] = _try(base, spec, out, count, folder, quiet=quiet)
+    else:
+        specs = search.within(question, downlink_budget, uplink_budget)
+        for spec in (question.spec("lossless"), *specs):
+            tried[spec] = _try(base, spec, out, count, folder, quiet=quiet)
+    _show(question, tried, as_json=as_json)
+
+
+def _try(
+    base: "Experiment", spec: str, out: Path, workers: int, data_dir: Path | None, *, quiet: bool
+) -> "Trial":
+    """Run a scheme, unless it is there; a run that diverges has learned nothing."""
+    from dataclasses import replace
+
+    from lossyfl.commands.compare import play
+    from lossyfl.experiments.compare import plan
+    from lossyfl.experiments.tune import trial
+
+    planned = plan(base, [spec], 1, out)
+    failed = play(planned, out, workers=workers, data_dir=data_dir, quiet=quiet)
+    found = trial(spec, planned[0].folder)
+    return replace(found, accuracy=0.0) if failed else found
+
+
+def _show(question: "Question", tried: "dict[str, Trial]", *, as_json: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from lossyfl.experiments.tune import fewest, frontier
+    from lossyfl.report.text import percent, size
+
+    best = fewest(question, tried) if question.keep or question.spec("lossless") in tried else None
+    front = frontier(list(tried.values()))
+    if as_json:
+        rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
+        typer.echo(json.dumps({"trials": rows, "best": asdict(best) if best else None}))
+        return
+    table = Table(title="Bytes a round after the first model; * none is better in all three")
+    for name in ("", "scheme", "accuracy", "a broadcast", "a reply"):
+        table.add_column(name, justify="left" if name in ("", "scheme") else "right")
+    for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
+        mark = "*" if each in front else ""
+        cells = (percent(each.accuracy), size(each.down), size(each.up))
+        table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
+    Console().print(table)
+    if best is None:
+        typer.echo("none keeps the accuracy")
+    else:
+        typer.echo(f"fewest bytes with the accuracy kept: --scheme '{best.scheme}'")
+
+
+def _vector(path: Path, limit: str | None, *, as_json: bool) -> None:
+    from lossyfl.experiments.vectors import measure, read
+
+    rows = measure(read(path), limit)
+    if as_json:
+        typer.echo(json.dumps([asdict(each) for each in rows]))
+    else:
+        _show_vector(rows)
+
+
+def _show_vector(rows: "Sequence[Coded]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="One update as a frame; nmse is ||Q(x) - x||^2 / ||x||^2")
+    for name in ("quantizer", "bytes", "bits an entry", "nmse", "x of 4^-bits"):
+        table.add_column(name, justify="left" if name == "quantizer" else "right")
+    for each in rows:
+        times = each.nmse * 4**each.bits
+        table.add_row(
+            each.quantizer,
+            f"{each.nbytes:,}",
+            f"{each.bits:.3f}",
+            f"{each.nmse:.4g}",
+            f"{times:.2f}",
+        )
+    Console().print(table)

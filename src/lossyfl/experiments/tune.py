@@ -1,0 +1,135 @@
+"""The scheme with the fewest bytes that still learns as well, found on short runs.
+
+`lower` says which scheme to try next, given all that was tried: lossless links first, which say what is to
+be kept; then both links at the highest rate; then the downlink at ever lower ones while accuracy is kept;
+then the uplink. `within` is the other question: of all quantizers that can keep to a budget, which learns
+best. Both depend on nothing but what was tried, so a search can be stopped and repeated.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from lossyfl.errors import InputError
+from lossyfl.simulation.records import read_rounds
+from lossyfl.simulation.results import Results
+
+LAST = 10
+"""Looks whose mean is the accuracy of a run."""
+RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
+"""The rates to try, from the highest down."""
+QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "dithered")
+"""Those that can keep to a budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What a scheme came to: accuracy of its last looks, and bytes a round after the first model.
+
+    down: of a broadcast
+    up:   of one reply, the mean
+    """
+
+    scheme: str
+    accuracy: float
+    down: float
+    up: float
+
+
+def trial(spec: str, folder: Path) -> Trial:
+    """The trial that a results directory holds."""
+    rounds = read_rounds(Results(folder).rounds)
+    looks = [each.accuracy for each in rounds if each.accuracy is not None]
+    later = rounds[1:] or rounds
+    replies = sum(each.replies for each in later)
+    return Trial(
+        scheme=spec,
+        accuracy=fmean(looks[-LAST:]) if looks else 0.0,
+        down=sum(each.down.nbytes for each in later) / len(later),
+        up=sum(each.up.nbytes for each in later) / max(replies, 1),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of a search.
+
+    keep:      the accuracy to keep; None for that of lossless links
+    tolerance: how far below that is still kept
+    extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
+    """
+
+    keep: float | None = None
+    tolerance: float = 0.005
+    extra: str = ""
+
+    def spec(self, name: str, options: str = "") -> str:
+        """A scheme with options and the extra ones."""
+        both = ",".join(filter(None, (options, self.extra)))
+        return f"{name}:{both}" if both else name
+
+    def lean(self, down: int, up: int) -> str:
+        """The scheme with these of the rates."""
+        return self.spec("lean", f"down_budget={RATES[down]},up_budget={RATES[up]}")
+
+    def least(self, tried: Mapping[str, Trial]) -> float:
+        """The accuracy that counts as kept."""
+        if self.keep is not None:
+            return self.keep
+        return tried[self.spec("lossless")].accuracy - self.tolerance
+
+
+def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
+    """The scheme to try next; None at the end."""
+    if question.keep is None and question.spec("lossless") not in tried:
+        return question.spec("lossless")
+    down = up = 0
+    for moving in ("down", "up"):
+        while True:
+            here = question.lean(down, up)
+            if here not in tried:
+                return here
+            kept = tried[here].accuracy >= question.least(tried)
+            if not kept:
+                if moving == "down":
+                    down = max(down - 1, 0)
+                break
+            if (down if moving == "down" else up) == len(RATES) - 1:
+                break
+            down, up = (down + 1, up) if moving == "down" else (down, up + 1)
+    return None
+
+
+def within(question: Question, down: str | None, up: str | None) -> list[str]:
+    """All schemes to try under budgets."""
+    if down is None or up is None:
+        allowed = "given for both links, or for none"
+        got = "one"
+        raise InputError("budget", of="tune", allowed=allowed, got=got)
+    limits = f"down_budget={down},up_budget={up}"
+    return [question.spec("lean", f"down={each},up={each},{limits}") for each in QUANTIZERS]
+
+
+def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
+    """Of those that keep the accuracy, the one with the fewest bytes both ways; None if none does."""
+    least = question.least(tried)
+    kept = [each for each in tried.values() if each.accuracy >= least]
+    return min(kept, key=lambda each: each.down + each.up, default=None)
+
+
+def frontier(tried: Sequence[Trial]) -> list[Trial]:
+    """Those to which no other is at least as good in accuracy, down and up, and better in one.
+
+    >>> a = Trial(scheme="a", accuracy=0.9, down=10, up=10)
+    >>> b = Trial(scheme="b", accuracy=0.9, down=10, up=20)
+    >>> [each.scheme for each in frontier([a, b])]
+    ['a']
+    """
+
+    def beats(one: Trial, other: Trial) -> bool:
+        better = (one.accuracy >= other.accuracy, one.down <= other.down, one.up <= other.up)
+        same = (one.accuracy, one.down, one.up) == (other.accuracy, other.down, other.up)
+        return all(better) and not same
+
+    return [each for each in tried if not any(beats(other, each) for other in tried)]

@@ -1,0 +1,75 @@
+"""What quantizers make of a saved vector: size and error, at equal bytes where they can be set."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lossyfl.codec import decode
+from lossyfl.errors import InputError
+from lossyfl.links import Message, Schedule, budget
+from lossyfl.links.policy import Policy
+from lossyfl.quantizers import quantizer
+from lossyfl.streams import stream
+from lossyfl.types import Vector
+from lossyfl.vectors import as_vector
+from lossyfl.wire.frame import HARD_LIMIT, Address
+
+ADJUSTABLE = ("deadzone", "dithered", "topk", "sparse_ternary")
+FIXED = (
+    "stochastic:levels=1",
+    "stochastic:levels=2",
+    "stochastic:levels=5",
+    "qsgd:levels=64",
+    "qsgd:levels=256",
+    "eden:bits=1",
+    "eden:bits=2",
+    "eden:bits=1,aim=least-error",
+    "eden:bits=2,aim=least-error",
+    "natural",
+    "sign",
+)
+RATES = ("0.1bit", "0.25bit", "0.5bit", "1bit", "2bit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coded:
+    """A vector as a frame: real bytes, bits an entry, and the relative error of one draw."""
+
+    quantizer: str
+    nbytes: int
+    bits: float
+    nmse: float
+
+
+def read(path: Path) -> Vector:
+    """The vector of a .npy file."""
+    try:
+        return as_vector(np.load(path, allow_pickle=False))
+    except (OSError, ValueError) as error:
+        allowed = "a .npy file with a vector of floats"
+        raise InputError("vector", of="tune", allowed=allowed, got=f"{path}: {error}") from error
+
+
+def measure(x: Vector, limit: str | None = None) -> list[Coded]:
+    """Every quantizer on a vector, by size: within a budget, or at several rates."""
+    limits = RATES if limit is None else (limit,)
+    policies: dict[str, Policy] = {
+        f"{name} {each}": budget(each, quantizer(name), name="budget")
+        for name in ADJUSTABLE
+        for each in limits
+    }
+    for policy in policies.values():
+        policy.check(len(x))
+    fixed = {name: Schedule.constant(quantizer(name)) for name in FIXED}
+    rows = [coded(name, policy, x) for name, policy in (policies | fixed).items()]
+    return sorted(rows, key=lambda each: each.nbytes)
+
+
+def coded(name: str, policy: Policy, x: Vector) -> Coded:
+    """One vector by one policy."""
+    _, frame = policy.make(x, Message(address=Address(), rng=stream(0)))
+    error = decode(frame, max_entries=HARD_LIMIT).astype(np.float64) - x
+    energy = float(np.square(x, dtype=np.float64).sum())
+    nmse = float(error @ error) / energy if energy else 0.0
+    return Coded(quantizer=name, nbytes=len(frame), bits=8 * len(frame) / len(x), nmse=nmse)

@@ -1,0 +1,108 @@
+"""The search for the fewest bytes, on made-up accuracies; and on a tiny task for real."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from lossyfl import InputError
+from lossyfl.cli import app
+from lossyfl.experiments.tune import (
+    RATES,
+    Question,
+    Trial,
+    fewest,
+    frontier,
+    lower,
+    within,
+)
+
+ASK = Question(extra="server_lr=1")
+
+
+def search(least_down: int, least_up: int, question: Question = ASK) -> dict[str, Trial]:
+    """All trials, if rates beyond these lose a point."""
+    tried: dict[str, Trial] = {}
+    while (spec := lower(question, tried)) is not None:
+        assert spec not in tried
+        found = [
+            (d, u)
+            for d in range(len(RATES))
+            for u in range(len(RATES))
+            if question.lean(d, u) == spec
+        ]
+        down, up = found[0] if found else (-1, -1)
+        good = down <= least_down and up <= least_up
+        tried[spec] = Trial(
+            scheme=spec, accuracy=0.95 if good else 0.94, down=2.0**-down, up=2.0**-up
+        )
+    return tried
+
+
+@pytest.mark.parametrize("down", range(len(RATES)))
+@pytest.mark.parametrize("up", range(len(RATES)))
+def test_finds_the_lowest_rates_that_keep_the_accuracy(down: int, up: int) -> None:
+    tried = search(down, up)
+    best = fewest(ASK, tried)
+    assert best is not None
+    assert best.scheme == ASK.lean(down, up)
+    assert len(tried) <= 2 * len(RATES) + 1
+
+
+def test_none_keeps_it() -> None:
+    tried = search(-1, -1, Question(keep=0.99))
+    assert fewest(Question(keep=0.99), tried) is None
+    assert len(tried) == 1
+
+
+def test_nothing_on_the_frontier_is_beaten() -> None:
+    tried = list(search(3, 2).values())
+    front = frontier(tried)
+    assert front
+    for each in front:
+        assert not any(
+            o.accuracy > each.accuracy and o.down < each.down and o.up < each.up for o in tried
+        )
+
+
+def test_budgets_are_for_both_links() -> None:
+    assert all("down_budget=2kB,up_budget=1kB" in spec for spec in within(ASK, "2kB", "1kB"))
+    with pytest.raises(InputError, match="budget of tune must be given for both links"):
+        within(ASK, "2kB", None)
+
+
+class TestCommand:
+    def test_a_tiny_task_twice(self, tmp_path: Path) -> None:
+        line = [
+            "tune",
+            "--task",
+            "tests.simulation.tiny:make_task",
+            "--rounds",
+            "4",
+            "--workers",
+            "1",
+        ]
+        line += ["--out", str(tmp_path), "--quiet", "--json", "--downlink-budget", "200B"]
+        line += ["--uplink-budget", "200B"]
+        first = CliRunner().invoke(app, line)
+        assert first.exit_code == 0, first.output
+        found = json.loads(first.output)
+        assert len(found["trials"]) == 6
+        assert all(t["down"] <= 200 and t["up"] <= 200 for t in found["trials"][1:])
+        written = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("rounds.jsonl")}
+        assert CliRunner().invoke(app, line).output == first.output
+        assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("rounds.jsonl")} == written
+
+    def test_a_vector(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "x.npy", np.random.default_rng(0).laplace(size=5000).astype(np.float32))
+        result = CliRunner().invoke(
+            app,
+            ["tune", "--vector", str(tmp_path / "x.npy"), "--downlink-budget", "500B", "--json"],
+        )
+        rows = json.loads(result.output)
+        assert [r["nbytes"] for r in rows] == sorted(r["nbytes"] for r in rows)
+        own = {r["quantizer"]: r for r in rows}
+        assert own["deadzone 500B"]["nbytes"] <= 500
+        assert own["deadzone 500B"]["nmse"] <= own["topk 500B"]["nmse"]
