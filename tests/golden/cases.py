@@ -13,6 +13,7 @@ from lossyfl import (
     Rotated,
     Stochastic,
     Stream,
+    quantizer,
     stream,
 )
 from lossyfl.types import Bounds, Scale, Vector
@@ -85,6 +86,12 @@ CASES = (
         tensors=(100, 1, 2399, 500),
     ),
     Case(name="rotated", entries=1500, quantizer=Rotated(inner=Stochastic(levels=50))),
+    Case(name="scaled", entries=3000, quantizer=quantizer("deadzone:target=1bit,scale=256")),
+    Case(name="dithered", entries=2001, quantizer=quantizer("dithered:step=1,scale=500")),
+    Case(name="rotated-dithered", entries=700, quantizer=quantizer("rotated+dithered:step=0.5")),
+    Case(name="deadzone", entries=4000, quantizer=quantizer("deadzone:target=0.5bit")),
+    Case(name="eden", entries=1500, quantizer=quantizer("eden:bits=2")),
+    Case(name="natural", entries=1500, quantizer=quantizer("natural")),
     Case(name="codebook", entries=999, quantizer=Sign(scale=333)),
     Case(
         name="address",
