@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lossyfl.server import Server
     from lossyfl.states import Delivery, DeviceState, ServerState
     from lossyfl.streams import Stream, stream
-    from lossyfl.types import Codebook, Ladder, Quantized, Quantizer
+    from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled
     from lossyfl.wire.frame import Address, Kind
 
 __version__ = "0.1.0"
@@ -58,6 +58,7 @@ __all__ = [
     "Quantizer",
     "Refused",
     "Rotated",
+    "Scaled",
     "Scheme",
     "Server",
     "ServerState",
@@ -87,7 +88,7 @@ _HOME = {
     "server": ("Server",),
     "states": ("Delivery", "DeviceState", "ServerState"),
     "streams": ("Stream", "stream"),
-    "types": ("Codebook", "Ladder", "Quantized", "Quantizer"),
+    "types": ("Codebook", "Ladder", "Quantized", "Quantizer", "Scaled"),
     "wire.frame": ("Address", "Kind"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

@@ -31,7 +31,7 @@ from lossyfl.links import (
     Schedule,
     Tracked,
     Watched,
-    budget,
+    budgeted,
 )
 from lossyfl.optimizers import Optimizer, optimizer
 from lossyfl.quantizers import quantizer
@@ -248,7 +248,7 @@ def lean(
 
 def _policy(spec: str, limit: str | None, name: str) -> Policy:
     chosen = quantizer(spec)
-    return Schedule.constant(chosen) if limit is None else budget(limit, chosen, name=name)
+    return Schedule.constant(chosen) if limit is None else budgeted(limit, chosen, name=name)
 
 
 def _kept(policy: Policy, damping: bool) -> Policy:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.helpers import laplace
 
 from lossyfl import Address, InputError, Kind, decode, quantizer, scheme, stream
-from lossyfl.links import Message, budget
+from lossyfl.links import Message, budgeted
 from lossyfl.types import Vector
 
 ADJUSTABLE = ["deadzone", "deadzone:scale=tensor", "dithered", "topk", "sparse_ternary"]
@@ -36,7 +36,7 @@ def vector(kind: str, entries: int) -> Vector:
 @pytest.mark.parametrize("limit", ["3kB", "8kB", "0.5bit"])
 def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) -> None:
     x = vector(kind, 100_000)
-    made, frame = budget(limit, quantizer(name), name="budget").make(
+    made, frame = budgeted(limit, quantizer(name), name="budget").make(
         x, message(tensors=(40_000, 60_000))
     )
     most = 100_000 / 16 if limit == "0.5bit" else float(limit.removesuffix("kB")) * 1000
@@ -53,14 +53,14 @@ def test_never_above_for_any_length(limit: int, entries: int, seed: int) -> None
     x = laplace(entries, seed=seed)
     if limit > 4 * entries:
         return
-    _, frame = budget(f"{limit}B", quantizer("deadzone"), name="budget").make(x, message())
+    _, frame = budgeted(f"{limit}B", quantizer("deadzone"), name="budget").make(x, message())
     assert len(frame) <= limit
 
 
 def test_an_error_instead_of_a_size() -> None:
     x = laplace(20_000)
     for nmse in (0.3, 0.1, 0.01):
-        _, frame = budget(f"nmse={nmse}", quantizer("deadzone"), name="budget").make(x, message())
+        _, frame = budgeted(f"nmse={nmse}", quantizer("deadzone"), name="budget").make(x, message())
         error = np.square(decode(frame) - x).sum() / np.square(x).sum()
         assert 0.97 * nmse <= error <= nmse * 1.0001
 
@@ -69,7 +69,7 @@ def test_budgets_change_with_the_round() -> None:
     x = laplace(50_000)
 
     def size(text: str, t: int) -> int:
-        return len(budget(text, quantizer("deadzone"), name="budget").make(x, message(t))[1])
+        return len(budgeted(text, quantizer("deadzone"), name="budget").make(x, message(t))[1])
 
     assert [size("8kB@0/2kB@5", t) > 4000 for t in (0, 4, 5, 99)] == [True, True, False, False]
     assert 2910 <= size("300kB/100rounds", 7) <= 3000

@@ -7,7 +7,7 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.errors import InputError
-from lossyfl.links import Message, Schedule, budget
+from lossyfl.links import Message, Schedule, budgeted
 from lossyfl.links.policy import Policy
 from lossyfl.quantizers import quantizer
 from lossyfl.streams import stream
@@ -55,7 +55,7 @@ def measure(x: Vector, limit: str | None = None) -> list[Coded]:
     """Every quantizer on a vector, by size: within a budget, or at several rates."""
     limits = RATES if limit is None else (limit,)
     policies: dict[str, Policy] = {
-        f"{name} {each}": budget(each, quantizer(name), name="budget")
+        f"{name} {each}": budgeted(each, quantizer(name), name="budget")
         for name in ADJUSTABLE
         for each in limits
     }

@@ -143,7 +143,7 @@ class Budget:
         return cast("Quantizer", replace(self.quantizer, target=text))  # pyright: ignore
 
 
-def budget(text: str, quantizer: Quantizer, *, name: str) -> Budget:
+def budgeted(text: str, quantizer: Quantizer, *, name: str) -> Budget:
     """A budget for a quantizer; raises if its size cannot be set."""
     if not hasattr(quantizer, "target"):
         allowed = "one whose size can be set: deadzone, dithered, sparse_ternary or topk"
