@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers import f32
 
 from lossyfl import decode, encode, inspect, magnitudes, quantizer, stream
 from lossyfl.quantizers.cells import Cells, Survey
@@ -77,7 +78,7 @@ def test_what_the_bins_promise_is_what_comes(seed: int, rate: float, scale: obje
 
 
 def test_cells_without_entries_are_not_sent() -> None:
-    x = np.float32([0.0] * 1000 + [1.0, -1.0] * 10 + [1000.0])
+    x = f32([0.0] * 1000 + [1.0, -1.0] * 10 + [1000.0])
     frame = encode(x, quantizer("deadzone:target=2bit"), rng=stream(0))
     assert inspect(frame).alphabet <= 5
     assert nmse(x, frame) < 1e-6
