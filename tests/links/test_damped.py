@@ -74,7 +74,7 @@ def test_very_coarse_needs_small_steps() -> None:
 
 def test_watched_refuses_what_would_diverge() -> None:
     watched = Watched(inner=plain("stochastic:levels=1"))
-    with pytest.raises(InputError, match=r"an error below the vector itself, or damping=true"):
+    with pytest.raises(InputError, match=r"below that of sending nothing where it is kept, or damped \(damping=true\)"):
         descend(watched, preserved=True)
     assert descend(Watched(inner=plain("stochastic:levels=64")), preserved=True) < 1.1 * EXACT
 

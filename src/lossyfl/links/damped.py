@@ -69,9 +69,9 @@ class Watched:
         made, data = self.inner.make(x, message)
         omega = variance(x, made)
         if omega >= 1 and any(quantizer.unbiased for quantizer in self.quantizers):
-            allowed = "an error below the vector itself, or damping=true: kept errors would grow"
+            allowed = "below that of sending nothing where it is kept, or damped (damping=true)"
             got = f"||Q(x) - x||^2 = {omega:.3g} ||x||^2 in round {message.address.round}"
-            raise InputError("quantizer", of="a link with a memory", allowed=allowed, got=got)
+            raise InputError("error", of="the quantizer", allowed=allowed, got=got)
         return made, data
 
 
