@@ -22,6 +22,9 @@ def test_names_are_found() -> None:
         ("stochastic: scale = tensor ,", Stochastic(scale="tensor")),
         ("lossyfl.quantizers.stochastic:Stochastic", Stochastic()),
         ("lossyfl.quantizers.stochastic:Stochastic:levels=9", Stochastic(levels=9)),
+        ("stochastic(levels=5,scale=64)", Stochastic(levels=5, scale=64)),
+        ("stochastic()", Stochastic()),
+        ("lossyfl.quantizers.stochastic:Stochastic(levels=9)", Stochastic(levels=9)),
     ],
 )
 def test_specs(spec: str, expected: Stochastic) -> None:

@@ -96,7 +96,8 @@ def _add(
         for i in range(len(values)):
             u = np.float32(np.int32(bits[i] >> np.uint32(8)))
             u = u * np.float32(2.0**-24) - np.float32(0.5)
-            place = np.floor(values[i] / step + u + np.float32(0.5))
+            share = values[i] / step if step > 0 else np.float32(0)  # a block of zeros has no steps
+            place = np.floor(share + u + np.float32(0.5)) if step > 0 else np.float32(0)
             place = min(max(place, -levels), levels)
             out[i] = np.int32(place + levels)
         at = end

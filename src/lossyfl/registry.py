@@ -5,8 +5,7 @@ Inside the options of another thing the same is written `stochastic(levels=2,sca
 
 import importlib
 import inspect
-import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Generic, TypeVar, cast
 
 from lossyfl.errors import InputError, one_of
@@ -64,19 +63,35 @@ class Registry(Generic[T]):
 
 def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
     """Name and options of a spec; the name of something to import keeps its own colon."""
-    if spec.endswith(")") and ":" not in spec.partition("(")[0]:
-        spec = ":".join(spec[:-1].split("(", 1))
+    head, bracket, inner = spec.partition("(")
+    if bracket and spec.endswith(")") and "=" not in head:
+        spec = f"{head}:{inner[:-1]}"
     name, _, rest = spec.partition(":")
     attribute, _, behind = rest.partition(":")
     if "." in name or (name not in known and attribute.isidentifier()):
         name, rest = f"{name}:{attribute}", behind
     options: dict[str, str] = {}
-    for item in filter(None, re.split(r",(?![^(]*\))", rest)):
+    for item in filter(None, _items(rest)):
         key, equals, text = item.partition("=")
         if not equals or key.strip() in options:
             raise InputError("option", of=name, allowed="key=value, each key once", got=item)
         options[key.strip()] = text.strip()
     return name, options
+
+
+def _items(text: str) -> Iterator[str]:
+    """The parts between commas that are in no parentheses.
+
+    >>> list(_items("a=1,b=f(c=2,d=g(e=3)),h=4"))
+    ['a=1', 'b=f(c=2,d=g(e=3))', 'h=4']
+    """
+    start = depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
 
 
 def _load(path: str, kind: str) -> Callable[..., object]:

@@ -61,9 +61,10 @@ class Scheme:
             allowed = '"estimate" or "preserved"'
             raise InputError("server_model", of=self.name, allowed=allowed, got=self.server_model)
         self._check_biased()
-        preserved = isinstance(self.downlink, Tracked) and self.server_model == "preserved"
         for link in (self.downlink, self.uplink):
-            if isinstance(link, ErrorFeedback) or (link is self.downlink and preserved):
+            if isinstance(link, ErrorFeedback) or (
+                isinstance(link, Tracked) and (link.compensate or self.server_model == "preserved")
+            ):
                 self._check_coarse(link)
 
     def _check_biased(self) -> None:
@@ -77,13 +78,14 @@ class Scheme:
             got = "biased, with server_model=estimate"
             raise InputError("downlink quantizer", of=self.name, allowed=allowed, got=got)
 
-    def _check_coarse(self, link: Link) -> None:
-        """Raise where errors are kept that are known to grow: two levels on a range set by the largest."""
+    def _check_coarse(self, link: ErrorFeedback | Tracked) -> None:
+        """Raise where errors are kept that are known to grow: one level on one range for all."""
+        plain = [each.inner if isinstance(each, Rotated) else each for each in _quantizers(link)]
         coarse = any(
             isinstance(each, Stochastic) and each.levels == 1 and each.scale == "model"
-            for each in _quantizers(link)
+            for each in plain
         )
-        if coarse and not (isinstance(link, ErrorFeedback | Tracked) and link.quantizer.damped):
+        if coarse and not link.quantizer.damped:
             allowed = (
                 "at least 2, or damping=true: with kept errors 1 diverges on one range for all"
             )
@@ -165,7 +167,9 @@ def lfl(
     """Lossy federated learning, Algorithm 1: the change of the model quantized, and the updates."""
     down: Policy = levels(q1, scale)
     if server_model == "preserved":
-        down = Damped(inner=down) if damping else Watched(inner=down)
+        down = _watched(down, damping)
+    elif compensate_server:
+        down = _kept(down, damping)
     return Scheme(
         name="lfl",
         downlink=Tracked(quantizer=down, compensate=compensate_server),
@@ -188,10 +192,11 @@ def lgm(
     server_lr: float | None = None,
 ) -> Scheme:
     """Lossy global model: the model itself quantized, its error kept (Tang et al., 2019)."""
-    link = ErrorFeedback if compensate_server else Direct
+    plain = levels(q1, scale)
+    keeps = ErrorFeedback(quantizer=_kept(plain, damping))
     return Scheme(
         name="lgm",
-        downlink=link(quantizer=_kept(levels(q1, scale), damping)),
+        downlink=keeps if compensate_server else Direct(quantizer=plain),
         uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
@@ -236,24 +241,31 @@ def lean(
     """Any quantizer both ways, within a budget of bytes if one is given."""
     downlink = _policy(down, down_budget, "down_budget")
     if server_model == "preserved":
-        downlink = Damped(inner=downlink) if damping else Watched(inner=downlink)
+        downlink = _watched(downlink, damping)
     return Scheme(
         name="lean",
         downlink=Tracked(quantizer=downlink),
-        uplink=ErrorFeedback(quantizer=_kept(_policy(up, up_budget, "up_budget"), damping)),
+        uplink=ErrorFeedback(quantizer=_watched(_policy(up, up_budget, "up_budget"), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
 
 
 def _policy(spec: str, limit: str | None, name: str) -> Policy:
-    chosen = quantizer(spec)
+    chosen = quantizer(str(spec))
     return Schedule.constant(chosen) if limit is None else budgeted(limit, chosen, name=name)
 
 
 def _kept(policy: Policy, damping: bool) -> Policy:
-    """The policy of a link that keeps errors."""
+    """The policy of a link of the paper's that keeps errors."""
+    if not isinstance(damping, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError("damping", of="scheme", allowed="true or false", got=damping)
     return Damped(inner=policy) if damping else policy
+
+
+def _watched(policy: Policy, damping: bool) -> Policy:
+    """The policy of a link of ours that keeps errors: damped, or refused where they would grow."""
+    return _kept(policy, damping) if damping else Watched(inner=_kept(policy, damping))
 
 
 def levels(q: Levels, scale: Scale) -> Schedule:

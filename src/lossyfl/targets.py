@@ -39,7 +39,7 @@ def target(text: object, *, of: str, name: str = "target") -> Target:
     >>> target("20kB", of="x").bits_for(100)
     160000.0
     """
-    found = re.fullmatch(r"(nmse=)?([^A-Za-z]*?)\s*([A-Za-z]*)", str(text).strip())
+    found = re.fullmatch(r"(nmse=)?([-+.\d]+(?:e[-+]?\d+)?)\s*([A-Za-z]*)", str(text).strip())
     try:
         error, number, unit = found.groups() if found else (None, "", "")
         value = float(number)
@@ -52,3 +52,9 @@ def target(text: object, *, of: str, name: str = "target") -> Target:
             raise InputError(name, of=of, allowed="an nmse in (0, 1)", got=text)
         return Target(nmse=value)
     return Target(rate=value) if unit == "bit" else Target(bits=value * UNITS[unit])
+
+
+def check_error(wanted: Target, scale: object, *, of: str) -> None:
+    """Raise if an error is asked for where blocks are scaled: it would be theirs, not the vector's."""
+    if wanted.nmse is not None and scale != "model":
+        raise InputError("target", of=of, allowed="a size, with a scale a block", got="an nmse")

@@ -13,13 +13,14 @@ from lossyfl.experiments.tune import (
     RATES,
     Question,
     Trial,
+    best_within,
     fewest,
     frontier,
     lower,
     within,
 )
 
-ASK = Question(extra="server_lr=1")
+ASK = Question(entries=100_000, extra="server_lr=1")
 
 
 def search(least_down: int, least_up: int, question: Question = ASK) -> dict[str, Trial]:
@@ -52,8 +53,8 @@ def test_finds_the_lowest_rates_that_keep_the_accuracy(down: int, up: int) -> No
 
 
 def test_none_keeps_it() -> None:
-    tried = search(-1, -1, Question(keep=0.99))
-    assert fewest(Question(keep=0.99), tried) is None
+    tried = search(-1, -1, Question(entries=100_000, keep=0.99))
+    assert fewest(Question(entries=100_000, keep=0.99), tried) is None
     assert len(tried) == 1
 
 
@@ -65,6 +66,19 @@ def test_nothing_on_the_frontier_is_beaten() -> None:
         assert not any(
             o.accuracy > each.accuracy and o.down < each.down and o.up < each.up for o in tried
         )
+
+
+def test_rates_that_say_nothing_are_left_out() -> None:
+    assert Question(entries=13_706).rates == RATES[:-1]
+    with pytest.raises(InputError, match="model of tune must be large enough"):
+        lower(Question(entries=10, keep=0.9), {})
+
+
+def test_best_within_budgets_is_never_lossless() -> None:
+    specs = within(ASK, "2kB", "1kB")
+    tried = {s: Trial(scheme=s, accuracy=0.9 - i / 100, down=9, up=9) for i, s in enumerate(specs)}
+    tried["lossless"] = Trial(scheme="lossless", accuracy=0.99, down=1000, up=1000)
+    assert best_within(specs, tried).scheme == specs[0]
 
 
 def test_budgets_are_for_both_links() -> None:

@@ -66,7 +66,9 @@ def test_every_strategy_learns_as_it_does_plain(name: str, tmp_path: Path) -> No
     assert rounds_of(lossy)[-1].down.nbytes < 4 * 650 / 2
 
 
-@pytest.mark.parametrize("spec", ["lossless", "lb:q2=8", "lfl", "lgm:q1=64", "ltgm:q1=64"])
+@pytest.mark.parametrize(
+    "spec", ["lossless", "lb:q2=8", "lfl", "lgm:q1=64", "ltgm:q1=64", "lean:down_budget=4bit,up=topk"]
+)
 def test_every_scheme(spec: str, tmp_path: Path) -> None:
     lossy = LossyStrategy(inner(), spec)
     assert final(play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path))) > 0.8

@@ -114,5 +114,41 @@ def test_too_small_or_too_large_for_the_model_before_the_first_round(text: str, 
 
 
 def test_quantizers_whose_size_cannot_be_set() -> None:
-    with pytest.raises(InputError, match=r"quantizer of up_budget must be .*deadzone.*got sign"):
+    with pytest.raises(InputError, match=r"quantizer of a budget must be .*deadzone.*got sign"):
         scheme("lean:up=sign,up_budget=20kB")
+
+
+def test_errors_with_a_scale_a_block() -> None:
+    with pytest.raises(InputError, match="must be a size, with a scale a block, got an nmse"):
+        scheme("lean:up=deadzone(scale=tensor),up_budget=nmse=0.1")
+
+
+def test_room_for_scales() -> None:
+    chosen = budgeted("0.25bit", quantizer("deadzone:scale=64"), name="budget")
+    with pytest.raises(InputError, match="budget of a link must be between 6,348 B"):
+        chosen.check(100_000)
+
+
+def test_rotated() -> None:
+    x = laplace(50_000)
+    _, frame = budgeted("5kB", quantizer("rotated+deadzone"), name="budget").make(x, message())
+    assert 4850 <= len(frame) <= 5000
+
+
+def test_small_errors() -> None:
+    x = laplace(2000)
+    _, frame = budgeted("nmse=0.00001", quantizer("deadzone"), name="budget").make(x, message())
+    assert np.square(decode(frame) - x).sum() <= 1.01e-5 * np.square(x).sum()
+
+
+@pytest.mark.parametrize("name", ["deadzone", "topk", "sparse_ternary"])
+def test_entries_of_one_size_are_sent_part_by_part(name: str) -> None:
+    """With kept errors, all of them arrive."""
+    rng = np.random.default_rng(8)
+    x = np.where(rng.random(20_000) < 0.5, -1e-3, 1e-3).astype(np.float32)
+    left, chosen = x.copy(), budgeted("1.2kB", quantizer(name), name="budget")
+    for t in range(60):
+        _, frame = chosen.make(left, message(t))
+        assert len(frame) <= 1200
+        left -= decode(frame)
+    assert np.square(left).sum() < 0.2 * np.square(x).sum()

@@ -9,8 +9,8 @@ import pytest
 from tests.helpers import laplace
 
 from lossyfl import Address, InputError, Kind, Stochastic, decode, quantizer, scheme, stream
-from lossyfl.links import Damped, ErrorFeedback, Message, Policy, Schedule, Tracked, Watched
-from lossyfl.links.damped import variance
+from lossyfl.links import Damped, Direct, ErrorFeedback, Message, Policy, Schedule, Tracked, Watched
+from lossyfl.links.damped import damping, variance
 from lossyfl.types import Quantized, Vector
 
 ENTRIES = 2000
@@ -74,7 +74,10 @@ def test_very_coarse_needs_small_steps() -> None:
 
 def test_watched_refuses_what_would_diverge() -> None:
     watched = Watched(inner=plain("stochastic:levels=1"))
-    with pytest.raises(InputError, match=r"below that of sending nothing where it is kept, or damped \(damping=true\)"):
+    with pytest.raises(
+        InputError,
+        match=r"below that of sending nothing .*\(damping=true\)",
+    ):
         descend(watched, preserved=True)
     assert descend(Watched(inner=plain("stochastic:levels=64")), preserved=True) < 1.1 * EXACT
 
@@ -89,7 +92,15 @@ def test_damped_is_a_contraction_with_the_best_factor(spec: str) -> None:
     omega = variance(x, whole)
     assert variance(x, made) < 1
     assert variance(x, made) == pytest.approx(omega / (1 + omega), rel=0.3)
-    assert np.allclose(decode(frame), decode_of(whole) / (1 + omega), rtol=1e-5, atol=1e-6)
+    assert damping(x, whole) == pytest.approx(1 / (1 + omega), rel=0.2)
+    assert np.allclose(decode(frame), decode_of(whole) * damping(x, whole), rtol=1e-5, atol=1e-6)
+
+
+def test_no_draw_is_worse_than_nothing() -> None:
+    x = laplace(4)
+    for t in range(200):
+        made, _ = Damped(inner=plain("dithered:step=9")).make(x, message(t))
+        assert variance(x, made) <= 1 + 1e-6
 
 
 def decode_of(made: Quantized) -> Vector:
@@ -140,6 +151,30 @@ class TestRules:
     def test_one_level_where_errors_are_dropped_or_ranges_are_small(self) -> None:
         assert scheme("lfl:q1=1")
         assert scheme("lb:q2=1,scale=64")
+
+    def test_a_rotation_hides_nothing(self) -> None:
+        with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):
+            scheme("lean:up=rotated+stochastic(levels=1),damping=false")
+
+    def test_what_forgets_is_not_damped(self) -> None:
+        link = scheme("lgm:compensate_server=false,damping=true").downlink
+        assert isinstance(link, Direct)
+        assert not link.quantizer.damped
+
+    def test_compensated_is_damped_if_asked(self) -> None:
+        link = scheme("lfl:q1=1,compensate_server=true,damping=true").downlink
+        assert isinstance(link, Tracked)
+        assert link.quantizer.damped
+
+    def test_leans_uplink_without_damping_is_watched(self) -> None:
+        link = scheme("lean:up=qsgd(levels=4),damping=false").uplink
+        assert isinstance(link, ErrorFeedback)
+        assert isinstance(link.quantizer, Watched)
+
+    @pytest.mark.parametrize("word", ["no", "off", "1"])
+    def test_damping_is_true_or_false(self, word: str) -> None:
+        with pytest.raises(InputError, match="damping of scheme must be true or false"):
+            scheme(f"lean:damping={word}")
 
     def test_preserved_without_damping_is_watched(self) -> None:
         link = scheme("lfl:q1=2,server_model=preserved").downlink

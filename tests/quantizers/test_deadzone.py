@@ -96,3 +96,26 @@ def test_survey_knows_the_cost_of_any_cells() -> None:
     counts = cells.counts()
     share = counts / counts.sum()
     assert bits == pytest.approx(-(counts * np.log2(share)).sum() + 44 * 3)
+
+
+@pytest.mark.parametrize("name", ["deadzone", "topk", "sparse_ternary", "deadzone:target=8bit"])
+def test_the_largest_floats(name: str) -> None:
+    x = np.random.default_rng(7).normal(size=1000).astype(np.float32)
+    x[3] = np.finfo(np.float32).max
+    assert decode(encode(x, quantizer(name), rng=stream(0)))[3] > 1e37
+
+
+@pytest.mark.parametrize("name", ["topk:keep=0.01", "sparse_ternary:keep=0.01", "deadzone"])
+def test_zeros_stay_zero(name: str) -> None:
+    x = np.zeros(1000, np.float32)
+    x[[7, 500]] = 1, -2
+    decoded = decode(encode(x, quantizer(name), rng=stream(0)))
+    assert np.flatnonzero(decoded).tolist() == [7, 500]
+
+
+@pytest.mark.parametrize("rate", [1, 4, 8])
+def test_one_outlier_does_not_empty_a_budget(rate: int) -> None:
+    x = np.random.default_rng(9).normal(size=50_000).astype(np.float32)
+    x[11] = 1e5
+    frame = encode(x, quantizer(f"deadzone:target={rate}bit"), rng=stream(0))
+    assert 0.97 * rate <= 8 * len(frame) / len(x) <= 1.01 * rate

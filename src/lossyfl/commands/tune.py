@@ -15,7 +15,7 @@ from lossyfl.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossyfl.experiments.tune import Question, Trial
+    from lossyfl.experiments.tune import Trial
     from lossyfl.experiments.vectors import Coded
     from lossyfl.simulation.experiment import Experiment
 
@@ -69,25 +69,38 @@ def tune(
         "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "data_dir": data_dir,
     }  # fmt: skip
     settings = options.merged(config, flags)
+    downlink_budget = downlink_budget or _text(settings.pop("downlink_budget", None))
+    uplink_budget = uplink_budget or _text(settings.pop("uplink_budget", None))
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
     options.import_from_here()
     count = options.start_workers(how.get("workers"))
     from lossyfl.experiments import tune as search
     from lossyfl.experiments.compare import settled
     from lossyfl.simulation.experiment import experiment
+    from lossyfl.simulation.setup import load_task
+    from lossyfl.tasks.training import initial_model
 
     folder = options.path("data_dir", how.get("data_dir"))
     base = settled(experiment(settings), folder)
-    question = search.Question(keep=keep, tolerance=tolerance, extra=extra)
+    entries = len(initial_model(load_task(base.task, folder), base.seed).read())
+    question = search.Question(entries=entries, keep=keep, tolerance=tolerance, extra=extra)
     tried: dict[str, Trial] = {}
     if downlink_budget is None and uplink_budget is None:
         while (spec := search.lower(question, tried)) is not None:
             tried[spec] = _try(base, spec, out, count, folder, quiet=quiet)
+        best = search.fewest(question, tried)
+        words = "fewest bytes with the accuracy kept"
     else:
         specs = search.within(question, downlink_budget, uplink_budget)
         for spec in (question.spec("lossless"), *specs):
             tried[spec] = _try(base, spec, out, count, folder, quiet=quiet)
-    _show(question, tried, as_json=as_json)
+        best = search.best_within(specs, tried)
+        words = "learns best within the budgets"
+    _show(tried, best, words, as_json=as_json)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _try(
@@ -106,14 +119,13 @@ def _try(
     return replace(found, accuracy=0.0) if failed else found
 
 
-def _show(question: "Question", tried: "dict[str, Trial]", *, as_json: bool) -> None:
+def _show(tried: "dict[str, Trial]", best: "Trial | None", words: str, *, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from lossyfl.experiments.tune import fewest, frontier
+    from lossyfl.experiments.tune import frontier
     from lossyfl.report.text import percent, size
 
-    best = fewest(question, tried) if question.keep or question.spec("lossless") in tried else None
     front = frontier(list(tried.values()))
     if as_json:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
@@ -130,7 +142,7 @@ def _show(question: "Question", tried: "dict[str, Trial]", *, as_json: bool) -> 
     if best is None:
         typer.echo("none keeps the accuracy")
     else:
-        typer.echo(f"fewest bytes with the accuracy kept: --scheme '{best.scheme}'")
+        typer.echo(f"{words}: --scheme '{best.scheme}'")
 
 
 def _vector(path: Path, limit: str | None, *, as_json: bool) -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 from statistics import fmean
 
 from lossyfl.errors import InputError
+from lossyfl.links.budget import SMALLEST
 from lossyfl.simulation.records import read_rounds
 from lossyfl.simulation.results import Results
+from lossyfl.targets import target
 
 LAST = 10
 """Looks whose mean is the accuracy of a run."""
@@ -40,6 +42,8 @@ class Trial:
 def trial(spec: str, folder: Path) -> Trial:
     """The trial that a results directory holds."""
     rounds = read_rounds(Results(folder).rounds)
+    if not rounds:  # it came to no number at once
+        return Trial(scheme=spec, accuracy=0.0, down=0.0, up=0.0)
     looks = [each.accuracy for each in rounds if each.accuracy is not None]
     later = rounds[1:] or rounds
     replies = sum(each.replies for each in later)
@@ -55,14 +59,24 @@ def trial(spec: str, folder: Path) -> Trial:
 class Question:
     """What is asked of a search.
 
+    entries:   of the model
     keep:      the accuracy to keep; None for that of lossless links
     tolerance: how far below that is still kept
     extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
     """
 
+    entries: int
     keep: float | None = None
     tolerance: float = 0.005
     extra: str = ""
+
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """Those that make frames which are long enough to say something."""
+        shortest = 8 * SMALLEST
+        return tuple(
+            rate for rate in RATES if (target(rate, of="tune").rate or 0) * self.entries >= shortest
+        )
 
     def spec(self, name: str, options: str = "") -> str:
         """A scheme with options and the extra ones."""
@@ -71,7 +85,7 @@ class Question:
 
     def lean(self, down: int, up: int) -> str:
         """The scheme with these of the rates."""
-        return self.spec("lean", f"down_budget={RATES[down]},up_budget={RATES[up]}")
+        return self.spec("lean", f"down_budget={self.rates[down]},up_budget={self.rates[up]}")
 
     def least(self, tried: Mapping[str, Trial]) -> float:
         """The accuracy that counts as kept."""
@@ -84,6 +98,9 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
     """The scheme to try next; None at the end."""
     if question.keep is None and question.spec("lossless") not in tried:
         return question.spec("lossless")
+    if not question.rates:
+        allowed = f"large enough for frames of {SMALLEST} B"
+        raise InputError("model", of="tune", allowed=allowed, got=f"{question.entries} entries")
     down = up = 0
     for moving in ("down", "up"):
         while True:
@@ -95,7 +112,7 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
                 if moving == "down":
                     down = max(down - 1, 0)
                 break
-            if (down if moving == "down" else up) == len(RATES) - 1:
+            if (down if moving == "down" else up) == len(question.rates) - 1:
                 break
             down, up = (down + 1, up) if moving == "down" else (down, up + 1)
     return None
@@ -116,6 +133,11 @@ def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
     least = question.least(tried)
     kept = [each for each in tried.values() if each.accuracy >= least]
     return min(kept, key=lambda each: each.down + each.up, default=None)
+
+
+def best_within(specs: Sequence[str], tried: Mapping[str, Trial]) -> Trial:
+    """Of schemes under a budget, the one that learned best; the fewest bytes decide between equals."""
+    return max((tried[spec] for spec in specs), key=lambda t: (t.accuracy, -(t.down + t.up)))
 
 
 def frontier(tried: Sequence[Trial]) -> list[Trial]:

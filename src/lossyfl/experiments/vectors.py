@@ -8,14 +8,15 @@ import numpy as np
 from lossyfl.codec import decode
 from lossyfl.errors import InputError
 from lossyfl.links import Message, Schedule, budgeted
+from lossyfl.links.budget import ADJUSTABLE, SMALLEST
 from lossyfl.links.policy import Policy
 from lossyfl.quantizers import quantizer
 from lossyfl.streams import stream
+from lossyfl.targets import target
 from lossyfl.types import Vector
 from lossyfl.vectors import as_vector
 from lossyfl.wire.frame import HARD_LIMIT, Address
 
-ADJUSTABLE = ("deadzone", "dithered", "topk", "sparse_ternary")
 FIXED = (
     "stochastic:levels=1",
     "stochastic:levels=2",
@@ -46,14 +47,15 @@ def read(path: Path) -> Vector:
     """The vector of a .npy file."""
     try:
         return as_vector(np.load(path, allow_pickle=False))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         allowed = "a .npy file with a vector of floats"
         raise InputError("vector", of="tune", allowed=allowed, got=f"{path}: {error}") from error
 
 
 def measure(x: Vector, limit: str | None = None) -> list[Coded]:
     """Every quantizer on a vector, by size: within a budget, or at several rates."""
-    limits = RATES if limit is None else (limit,)
+    some = tuple(r for r in RATES if (target(r, of="tune").rate or 0) * len(x) >= 8 * SMALLEST)
+    limits = some if limit is None else (limit,)
     policies: dict[str, Policy] = {
         f"{name} {each}": budgeted(each, quantizer(name), name="budget")
         for name in ADJUSTABLE

@@ -13,28 +13,24 @@ or for what a device has missed; an uplink's is for one reply.
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
-from typing import Protocol, cast
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import cast
 
 from lossyfl.errors import InputError
 from lossyfl.links.base import Message
 from lossyfl.links.policy import packed, quantized
+from lossyfl.quantizers.rotated import Rotated
 from lossyfl.targets import ALLOWED, Target, target
 from lossyfl.types import Quantized, Quantizer, Vector
 from lossyfl.wire import frame
 
 SMALLEST = 96
-"""No frame that says anything is shorter."""
+"""Shorter frames say next to nothing."""
+ADJUSTABLE = ("deadzone", "dithered", "sparse_ternary", "topk")
+"""The quantizers of ours whose size can be set."""
 ATTEMPTS = 12
 OVERHEAD = frame.HEADER.size + frame.CHECKSUM.size + 8
 """Bytes of a frame that are neither symbols nor tables, about."""
-
-
-class Adjustable(Quantizer, Protocol):
-    """A quantizer whose size can be set."""
-
-    @property
-    def target(self) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +93,7 @@ def _stepwise(text: str, name: str) -> Plan:
 class Budget:
     """Frames within a plan, by a quantizer whose size can be set."""
 
-    quantizer: Adjustable
+    quantizer: Quantizer
     plan: Plan
     name: str = "budget"
 
@@ -111,11 +107,13 @@ class Budget:
     def check(self, entries: int) -> None:
         """Raise if a budget is below the smallest frame, or above exact floats."""
         raw = frame.raw_nbytes(entries)
+        scale = self.quantizer.scale
+        least = SMALLEST + (4 * -(-entries // scale) if isinstance(scale, int) else 0)
         for each in self.plan.targets:
             bits = each.bits_for(entries)
-            if bits is not None and not SMALLEST <= bits / 8 <= raw:
+            if bits is not None and not least <= bits / 8 <= raw:
                 allowed = (
-                    f"between {SMALLEST} B and exact floats, {raw:,} B, for {entries:,} entries"
+                    f"between {least:,} B and exact floats, {raw:,} B, for {entries:,} entries"
                 )
                 got = f"{bits / 8:,.6g} B"
                 raise InputError(self.name, of="a link", allowed=allowed, got=got)
@@ -125,12 +123,12 @@ class Budget:
         wanted = self.plan.at(message.address.round)
         bits = wanted.bits_for(len(x))
         if bits is None:
-            made = quantized(x, self._set(f"nmse={wanted.nmse}"), message)
+            made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), message)
             return made, packed(made, message)
         most = int(bits / 8)
         room = most - OVERHEAD - most // 400
         for _ in range(ATTEMPTS):
-            made = quantized(x, self._set(f"{max(room, 1)}B"), message)
+            made = quantized(x, with_target(self.quantizer, f"{max(room, 1)}B"), message)
             data = packed(made, message)
             if len(data) <= most:
                 return made, data
@@ -139,15 +137,21 @@ class Budget:
         allowed = f"enough for {type(self.quantizer).__name__} and {len(x):,} entries"
         raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
 
-    def _set(self, text: str) -> Quantizer:
-        return cast("Quantizer", replace(self.quantizer, target=text))  # pyright: ignore
+
+def with_target(quantizer: Quantizer, text: str) -> Quantizer:
+    """The quantizer with another target; raises if its size cannot be set."""
+    if isinstance(quantizer, Rotated):
+        return Rotated(inner=with_target(quantizer.inner, text))
+    if not is_dataclass(quantizer) or "target" not in {each.name for each in fields(quantizer)}:
+        allowed = f"one whose size can be set: {', '.join(ADJUSTABLE)}"
+        got = type(quantizer).__name__.lower()
+        raise InputError("quantizer", of="a budget", allowed=allowed, got=got)
+    return replace(quantizer, target=text)  # pyright: ignore[reportCallIssue]
 
 
 def budgeted(text: str, quantizer: Quantizer, *, name: str) -> Budget:
     """A budget for a quantizer; raises if its size cannot be set."""
-    if not hasattr(quantizer, "target"):
-        allowed = "one whose size can be set: deadzone, dithered, sparse_ternary or topk"
-        got = type(quantizer).__name__.lower()
-        raise InputError("quantizer", of=name, allowed=allowed, got=got)
     chosen = plan(str(text), name=name)
-    return Budget(quantizer=cast("Adjustable", quantizer), plan=chosen, name=name)
+    for each in chosen.targets:
+        with_target(quantizer, "1B" if each.nmse is None else f"nmse={each.nmse}")
+    return Budget(quantizer=quantizer, plan=chosen, name=name)

@@ -3,8 +3,9 @@
 A link with a memory (error feedback, or a server that goes on from its own model) needs a contraction,
 E||C(x) - x||^2 < ||x||^2. An unbiased quantizer of variance omega, E||Q(x) - x||^2 = omega ||x||^2, is one
 only if omega < 1; Q(x) / (1 + omega) always is, with omega / (1 + omega). (Beznosikov et al., "On biased
-compression for distributed learning", JMLR 2023; EF21-P, Gruntkowska et al., ICML 2023.) omega is measured
-on the vector at hand.
+compression for distributed learning", JMLR 2023; EF21-P, Gruntkowska et al., ICML 2023.) What 1 / (1 +
+omega) is for the vector at hand is <Q(x), x> / ||Q(x)||^2, with which no draw is worse than sending
+nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -43,7 +44,7 @@ class Damped:
         made, data = self.inner.make(x, message)
         if not all(quantizer.unbiased for quantizer in self.quantizers):
             return made, data
-        smaller = replace(made, table=scaled(made.table, 1 / (1 + variance(x, made))))
+        smaller = replace(made, table=scaled(made.table, damping(x, made)))
         return smaller, packed(smaller, message)
 
 
@@ -80,6 +81,13 @@ def variance(x: Vector, made: Quantized) -> float:
     energy = float(np.square(x, dtype=np.float64).sum())
     error = frame.values(made).astype(np.float64) - x
     return float(error @ error) / energy if energy else 0.0
+
+
+def damping(x: Vector, made: Quantized) -> float:
+    """The factor with which Q(x) comes nearest to x, in [0, 1]; 1 / (1 + omega) in the mean."""
+    sent = frame.values(made).astype(np.float64)
+    energy = float(sent @ sent)
+    return min(max(float(sent @ x) / energy, 0.0), 1.0) if energy else 1.0
 
 
 def scaled(table: Table, factor: float) -> Table:

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl import magnitudes
+from lossyfl.histogram import count, entropy
 from lossyfl.jit import kernel
 from lossyfl.magnitudes import BINS, Floats, Magnitudes
+from lossyfl.streams import Stream
 from lossyfl.types import (
     Bounds,
     Codebook,
@@ -29,6 +31,7 @@ from lossyfl.types import (
 
 Edges = NDArray[np.int64]
 
+LARGEST = float(np.finfo(np.float32).max)
 TABLE_BITS = 44
 """About what a symbol more costs: its value, and its count."""
 
@@ -56,6 +59,14 @@ class Survey:
         sums = np.concatenate([[0.0], np.cumsum(known.sums)])
         return cls(known=known, ahead=ahead, sums=sums, spent=spent)
 
+    @property
+    def median(self) -> int:
+        """The bin that halves the entries which are not zero."""
+        ahead = self.ahead.sum(axis=0)
+        zeros = ahead[1] if self.known.first == 0 else 0
+        half = int(np.searchsorted(ahead, float(ahead[-1] + zeros) / 2)) - 1
+        return max(self.known.first + half, 1)
+
     def cost(self, edges: Edges) -> tuple[float, float]:
         """Bits of symbols and tables, and the sum of squared errors."""
         bits, error = cost(self.known.first, self.ahead, self.sums, self.known.energy, edges)
@@ -63,18 +74,48 @@ class Survey:
 
 
 def quantize(
-    x: Vector, bounds: Bounds, choose: Callable[[Survey], Edges], threads: int
+    x: Vector,
+    bounds: Bounds,
+    choose: Callable[[Survey], Edges],
+    *,
+    bits: float | None,
+    rng: Stream,
+    threads: int,
 ) -> Quantized:
-    """The symbols of `x` by the cells that `choose` finds best: one pass to know it, one to look up."""
+    """The symbols of `x` by the cells that `choose` finds best: one pass to know it, one to look up.
+
+    Entries of one bin stay together. If even the last bin is too much for `bits`, a random part of it goes.
+    """
     one = len(bounds) == 2
     scales = np.ones(1, np.float32) if one else magnitudes.scales(x, bounds)
     factors = np.float32(1) / scales
     known = magnitudes.measure(x, bounds, factors, threads)
-    cells = Cells.of(known, choose(Survey.of(known, 0 if one else 32 * len(scales))))
+    survey = Survey.of(known, 0 if one else 32 * len(scales))
+    cells = Cells.of(known, choose(survey))
+    crowded = cells.is_empty and known.energy > 0 and bits is not None
+    if crowded:
+        cells = Cells.of(known, np.array([known.stop - 1]))
     symbols = magnitudes.look_up(x, bounds, factors, cells.symbols_of(), threads)
+    counts = cells.counts()
+    if crowded and bits is not None:
+        part = _part(counts, bits - survey.spent - 3 * TABLE_BITS)
+        drawn = rng.bits(0, len(x)) < part * 2.0**32
+        symbols = np.where(drawn, symbols, symbols.dtype.type(1))
+        counts = count(symbols, 3)
     row = cells.row()
     table = Codebook(values=row[None]) if one else Scaled(scales=scales, row=row)
-    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=cells.counts())
+    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
+
+
+def _part(counts: Counts, bits: float) -> float:
+    """Which part of the entries that are not zero, the middle symbol, takes so many bits; 0 if none does."""
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        part = (low + high) / 2
+        kept = (counts * part).astype(np.int64)
+        kept[1] = counts.sum() - kept[0] - kept[2]
+        low, high = (part, high) if entropy(kept) <= bits else (low, part)
+    return low
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +132,11 @@ class Cells:
         kept = edges[entries > 0]
         # An alphabet needs two symbols, also where all is zero.
         return cls(known=known, edges=kept if len(kept) else np.array([BINS]))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing would be sent."""
+        return bool((self.edges >= self.known.stop).all())
 
     def per_level(self, per_bin: Counts | Floats) -> Counts | Floats:
         """Sums over the bins of each level but 0."""
@@ -149,27 +195,27 @@ def cost(
 
 
 @kernel
-def bin_of(magnitude: float) -> int:
-    """The bin whose edge is nearest to a magnitude."""
-    one = np.empty(1, dtype=np.float32)
-    one[0] = magnitude
-    return int((one.view(np.uint32)[0] + np.uint32(0x8000)) >> np.uint32(16))
-
-
-@kernel
 def even_edges(low: float, step: float, first: int, stop: int, edges: Edges) -> int:
-    """The bins at which cells begin: at `low` and every step on; their number."""
+    """The bins at which cells begin: at `low` and every step on, each bin once; their number.
+
+    Bin 0 is that of zero, and never kept. Where steps are shorter than bins, steps are left out.
+    """
+    one = np.empty(1, dtype=np.float32)
+    bits = one.view(np.uint32)
     levels = 0
-    for level in range(len(edges)):
+    level = 0.0
+    while levels < len(edges):
         edge = low + level * step
-        if edge > 3e38:
+        if edge > LARGEST:
             break
-        place = max(bin_of(edge), first)
+        one[0] = edge
+        place = max(int((bits[0] + np.uint32(0x8000)) >> np.uint32(16)), first, 1)
         if place >= stop:
             break
-        if levels == 0 or place > edges[levels - 1]:
-            edges[levels] = place
-            levels += 1
+        edges[levels] = place
+        levels += 1
+        bits[0] = np.uint32(place + 1) << np.uint32(16)
+        level = max(level + 1.0, np.ceil((float(one[0]) - low) / step - 0.5))  # math's is an int
     return levels
 
 
@@ -179,6 +225,7 @@ def search(
     ahead: Counts,
     sums: Floats,
     energy: float,
+    finest: float,
     peak: float,
     zones: Floats,
     by_size: bool,
@@ -188,7 +235,7 @@ def search(
 ) -> tuple[float, float]:
     """The best step and zone; if none keeps to the limit, the coarsest, or the finest for an error."""
     stop = first + ahead.shape[1] - 1
-    coarsest, finest = 4 * peak, peak / len(edges)
+    coarsest = 4 * peak
     best_step, best_zone, best = coarsest if by_size else finest, 1.0, np.inf
     for zone in zones:
         within, beyond = math.log(coarsest), math.log(finest)

@@ -20,13 +20,15 @@ from lossyfl.magnitudes import EDGES
 from lossyfl.quantizers import cells, register
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.streams import Stream
-from lossyfl.targets import target
+from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 
 ZONES = np.array([0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2, 1.5])
 """The dead zones to try, in steps."""
-MAX_LEVELS = 4096
-HALVINGS = 20
+MAX_LEVELS = 1 << 15
+HALVINGS = 24
+FINEST = 256
+"""Steps in the median of the magnitudes above 0, at the most."""
 
 
 @register("deadzone")
@@ -47,12 +49,12 @@ class Deadzone:
 
     def __post_init__(self) -> None:
         check_scale(self.scale, of="Deadzone")
-        target(self.target, of="Deadzone")
+        check_error(target(self.target, of="Deadzone"), self.scale, of="Deadzone")
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
-        del rng
-        return cells.quantize(x, bounds, self._choose, threads)
+        bits = target(self.target, of="Deadzone").bits_for(len(x))
+        return cells.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
 
     def _choose(self, survey: Survey) -> Edges:
         """The cells with the least error within so many bits, or with the fewest bits within an error."""
@@ -63,12 +65,14 @@ class Deadzone:
         bits = wanted.bits_for(known.entries)
         by_size = bits is not None
         limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits - survey.spent
-        peak = float(EDGES[known.stop])
+        finest = float(EDGES[survey.median]) / FINEST
+        peak = float(EDGES[min(known.stop, len(EDGES) - 1)])
         step, zone = cells.search(
             known.first,
             survey.ahead,
             survey.sums,
             known.energy,
+            finest,
             peak,
             ZONES,
             by_size,

@@ -31,6 +31,8 @@ from lossyfl.vectors import check_finite
 MAX_LEVELS = 32_767
 STRIP = 1 << 18
 HALVINGS = 16
+TINY = 2.0**-149
+"""The smallest float32 above 0."""
 
 
 @register("dithered")
@@ -54,7 +56,7 @@ class Dithered:
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
         check_finite(x)
-        roots = magnitudes.scales(x, bounds, least=2.0**-149)
+        roots = magnitudes.scales(x, bounds, least=0.0)
         if self.target is None:
             return _rounded(x, bounds, roots, self.step, rng, threads)
         return self._to_target(x, bounds, roots, rng, threads)
@@ -79,9 +81,8 @@ class Dithered:
         return _rounded(x, bounds, roots, math.exp(coarse), rng, threads)
 
     def error_bound(self, entries: int) -> float:
-        """s^2 / 12, which it is."""
-        del entries
-        return self.step**2 / 12
+        """s^2 / 12, which it is, unless a spike makes steps longer: there are 65,535 symbols."""
+        return max(self.step, math.sqrt(entries) / (MAX_LEVELS - 1)) ** 2 / 12
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """Zamir and Feder's: at most 0.754 bits above the Gaussian limit at the same error."""
@@ -94,8 +95,10 @@ def _rounded(
 ) -> Quantized:
     """The symbols with steps of `step` roots."""
     peaks = np.maximum.reduceat(np.abs(x), bounds[:-1])
-    steps = np.maximum(roots.astype(np.float64) * step, peaks / (MAX_LEVELS - 1.0))
-    levels = max(1, math.ceil(float((peaks / steps).max()) + 0.5))
+    least = np.maximum(peaks / (MAX_LEVELS - 1.0), np.where(peaks > 0, TINY, 0.0))
+    steps = np.maximum(roots.astype(np.float64) * step, least)
+    highest = np.divide(peaks, steps, out=np.zeros_like(steps), where=steps > 0).max()
+    levels = max(1, math.ceil(float(highest) + 0.5))
     ladder = Ladder(
         low=np.zeros_like(roots),
         high=(steps * levels).astype(np.float32),

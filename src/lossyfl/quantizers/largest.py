@@ -20,15 +20,17 @@ def check_keep(keep: object, *, of: str) -> None:
 def first_bin(
     survey: Survey, keep: float, wanted: Target | None, edges: Callable[[int], Edges]
 ) -> int:
-    """The first bin to keep: for a part of all entries, or for a target.
+    """The first bin to keep: for a part of all entries, or of those that are not zero; or for a target.
 
     edges: the cells when bins from a given one on are kept
     """
     known = survey.known
-    places = np.arange(known.first, known.stop + 1)
-    kept = known.entries - survey.ahead.sum(axis=0)  # if all bins from each on are kept
+    zeros = 1 if known.first == 0 else 0  # bin 0 is that of zero, and never kept
+    places = np.arange(known.first, known.stop + 1)[zeros:]
+    kept = (known.entries - survey.ahead.sum(axis=0))[zeros:]  # if all bins from each on are kept
     if wanted is None:
-        return int(places[np.flatnonzero(kept >= keep * known.entries)[-1]])
+        enough = np.flatnonzero(kept >= keep * known.entries)
+        return int(places[enough[-1] if len(enough) else 0])
     bits = wanted.bits_for(known.entries)
     by_size = bits is not None
     limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits

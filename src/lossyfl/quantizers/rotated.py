@@ -12,7 +12,7 @@ from lossyfl.quantizers.eden import Eden
 from lossyfl.rotation import padded_length, rotate
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Quantizer, Rotation, Scale, Vector
-from lossyfl.vectors import block_bounds
+from lossyfl.vectors import block_bounds, check_finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,7 @@ class Rotated:
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of the rotated vector."""
         del bounds  # of the vector as it is; what matters is the rotated one
+        check_finite(x)
         rotated = rotate(x, rng.a)
         blocks = block_bounds(self.scale, len(rotated), None)
         quantized = self.inner.quantize(rotated, blocks, rng=rng, threads=threads)

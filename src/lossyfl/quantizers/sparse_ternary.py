@@ -14,7 +14,7 @@ from lossyfl.quantizers import cells, register
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.quantizers.largest import check_keep, first_bin
 from lossyfl.streams import Stream
-from lossyfl.targets import target
+from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 
 
@@ -38,12 +38,13 @@ class SparseTernary:
         check_keep(self.keep, of="SparseTernary")
         check_scale(self.scale, of="SparseTernary")
         if self.target is not None:
-            target(self.target, of="SparseTernary")
+            check_error(target(self.target, of="SparseTernary"), self.scale, of="SparseTernary")
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
-        del rng
-        return cells.quantize(x, bounds, self._choose, threads)
+        wanted = None if self.target is None else target(self.target, of="SparseTernary")
+        bits = None if wanted is None else wanted.bits_for(len(x))
+        return cells.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
 
     def _choose(self, survey: Survey) -> Edges:
         wanted = None if self.target is None else target(self.target, of="SparseTernary")
@@ -51,8 +52,9 @@ class SparseTernary:
         return np.array([first])
 
     def error_bound(self, entries: int) -> float:
-        """1 - 1 / d: of a vector of very unequal entries, the mean of the kept ones says little."""
-        return 1 - 1 / entries
+        """1: never worse than sending nothing."""
+        del entries
+        return 1.0
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """Golomb's code for the distances, as its paper counts: the entropy of positions, and signs."""

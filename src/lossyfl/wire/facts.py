@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossyfl.histogram import entropy
-from lossyfl.types import Ladder, Vector, paper_bits
+from lossyfl.types import Vector, paper_bits
 from lossyfl.wire import body, frame
 from lossyfl.wire.frame import Bytes, Opened
 
@@ -48,6 +48,6 @@ def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:
 
 
 def frame_paper_bits(opened: Opened) -> float:
-    """R_Q, of the padded vector where it is rotated. For a codebook q is 0: a sign an entry."""
-    levels = opened.table.levels if isinstance(opened.table, Ladder) else 0
+    """R_Q of a quantizer with as many symbols; of the padded vector where it is rotated."""
+    levels = (opened.table.alphabet - 1) // 2
     return paper_bits(opened.header.symbols, opened.table.blocks, levels)

@@ -404,6 +404,8 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
         parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
     if quantized.dither is not None and isinstance(table, Ladder):
         dither.take_off(out, bounds, table, quantized.dither)
+        if not np.isfinite(out).all():
+            raise FrameError(HEADER.size, "a dithered vector of finite floats", "an overflow")
     return _turned_back(out, quantized.rotation)
 
 
