@@ -121,9 +121,9 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
 def within(question: Question, down: str | None, up: str | None) -> list[str]:
     """All schemes to try under budgets."""
     if down is None or up is None:
-        allowed = "given for both links, or for none"
-        got = "one"
-        raise InputError("budget", of="tune", allowed=allowed, got=got)
+        raise InputError(
+            "budget", of="tune", allowed="given for both links, or for none", got="one"
+        )
     limits = f"down_budget={down},up_budget={up}"
     return [question.spec("lean", f"down={each},up={each},{limits}") for each in QUANTIZERS]
 

@@ -68,8 +68,10 @@ class Watched:
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """What the inner policy makes."""
         made, data = self.inner.make(x, message)
+        if not any(quantizer.unbiased for quantizer in self.quantizers):
+            return made, data
         omega = variance(x, made)
-        if omega >= 1 and any(quantizer.unbiased for quantizer in self.quantizers):
+        if omega >= 1:
             allowed = "below that of sending nothing where it is kept, or damped (damping=true)"
             got = f"||Q(x) - x||^2 = {omega:.3g} ||x||^2 in round {message.address.round}"
             raise InputError("error", of="the quantizer", allowed=allowed, got=got)
