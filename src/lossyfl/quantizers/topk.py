@@ -1,8 +1,8 @@
 """The largest entries, the others zero.
 
 Aji and Heafield, "Sparse communication for distributed gradient descent", EMNLP 2017; Stich, Cordonnier,
-Jaggi, "Sparsified SGD with memory", NeurIPS 2018. Biased; with exact values
-||C(x) - x||^2 <= (1 - k / d) ||x||^2. Kept entries travel as one of a few magnitudes, the means of even steps between the smallest and
+Jaggi, "Sparsified SGD with memory", NeurIPS 2018. Biased; with exact values ||C(x) - x||^2 <= (1 - k / d)
+||x||^2. Kept entries travel as one of a few magnitudes, the means of even steps between the smallest and
 the largest kept, not as 32-bit floats: their error is small beside that of what is left out, and positions
 and values share one coder.
 """
