@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.jit import kernel
-from lossyfl.streams import GAMMA, MIX_A, MIX_B, Stream
+from lossyfl.random_bits import STRIP, Bits, bits
+from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Ladder, Symbols, Vector
 
-CHUNK = 1 << 12
 KEY = 0x6469746865720000
 """The second key word of every stream of dither."""
 
@@ -24,8 +24,8 @@ def noise(seed: int, start: int, stop: int) -> NDArray[np.float32]:
     >>> noise(7, 0, 1000).min() >= -0.5 and noise(7, 0, 1000).max() < 0.5
     np.True_
     """
-    bits = Stream(seed, KEY).bits(start, stop) >> np.uint32(8)
-    return bits.astype(np.float32) * np.float32(2.0**-24) - np.float32(0.5)
+    drawn = Stream(seed, KEY).bits(start, stop) >> np.uint32(8)
+    return drawn.astype(np.float32) * np.float32(2.0**-24) - np.float32(0.5)
 
 
 def steps_of(ladder: Ladder) -> Vector:
@@ -35,35 +35,36 @@ def steps_of(ladder: Ladder) -> Vector:
 
 def take_off(x: Vector, bounds: Bounds, ladder: Ladder, seed: int) -> None:
     """Make it x - step * noise, in two roundings an entry."""
-    with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
-        _take_off(x, bounds, steps_of(ladder), np.uint64(seed), np.uint64(KEY))
+    steps, rng = steps_of(ladder), Stream(seed, KEY)
+    for start in range(0, len(x), STRIP):
+        stop = min(start + STRIP, len(x))
+        _take_off(x, start, stop, bounds, steps, bits(rng, start, stop))
 
 
 def add(
     x: Vector, bounds: Bounds, ladder: Ladder, seed: int, span: range, symbols: Symbols
 ) -> None:
     """The symbols of the entries in `span`: x / step + noise, rounded."""
-    keys = np.uint64(seed), np.uint64(KEY)
-    levels = np.float32(ladder.levels)
-    with np.errstate(over="ignore"):
-        _add(x, span.start, span.stop, bounds, steps_of(ladder), levels, *keys, symbols)
+    steps, levels = steps_of(ladder), np.float32(ladder.levels)
+    drawn = bits(Stream(seed, KEY), span.start, span.stop)
+    _add(x, span.start, span.stop, bounds, steps, levels, drawn, symbols)
 
 
 @kernel
-def _take_off(x: Vector, bounds: Bounds, steps: Vector, a: np.uint64, b: np.uint64) -> None:
-    words = np.empty(CHUNK // 2 + 1, dtype=np.uint64)
-    halves = words.view(np.uint32)
-    for block in range(len(bounds) - 1):
+def _take_off(x: Vector, start: int, stop: int, bounds: Bounds, steps: Vector, drawn: Bits) -> None:
+    block = np.searchsorted(bounds, start, side="right") - 1
+    at = start
+    while at < stop:
+        end = min(stop, bounds[block + 1])
+        out = x[at:end]
+        own = drawn[at - start : end - start]
         step = steps[block]
-        for start in range(bounds[block], bounds[block + 1], CHUNK):
-            stop = min(start + CHUNK, bounds[block + 1])
-            _random_words(a, b, start // 2, words[: (stop + 1) // 2 - start // 2])
-            out = x[start:stop]
-            bits = halves[start % 2 :]
-            for i in range(len(out)):
-                u = np.float32(np.int32(bits[i] >> np.uint32(8)))
-                u = u * np.float32(2.0**-24) - np.float32(0.5)
-                out[i] -= step * u
+        for i in range(len(out)):
+            u = np.float32(np.int32(own[i] >> np.uint32(8)))
+            u = u * np.float32(2.0**-24) - np.float32(0.5)
+            out[i] -= step * u
+        at = end
+        block += 1
 
 
 @kernel
@@ -74,41 +75,25 @@ def _add(
     bounds: Bounds,
     steps: Vector,
     levels: np.float32,
-    a: np.uint64,
-    b: np.uint64,
+    drawn: Bits,
     symbols: Symbols,
 ) -> None:
     """Symbols of [start, stop): round(x / step + u) + levels, in float32."""
-    words = np.empty(CHUNK // 2 + 1, dtype=np.uint64)
-    halves = words.view(np.uint32)
     block = np.searchsorted(bounds, start, side="right") - 1
     at = start
     while at < stop:
-        if at == bounds[block + 1]:
-            block += 1
-            continue
-        end = min(stop, bounds[block + 1], at + CHUNK)
-        _random_words(a, b, at // 2, words[: (end + 1) // 2 - at // 2])
-        bits = halves[at % 2 :]
-        step = steps[block]
+        end = min(stop, bounds[block + 1])
         values = x[at:end]
         out = symbols[at:end]
-        for i in range(len(values)):
-            u = np.float32(np.int32(bits[i] >> np.uint32(8)))
-            u = u * np.float32(2.0**-24) - np.float32(0.5)
-            share = values[i] / step if step > 0 else np.float32(0)  # a block of zeros has no steps
-            place = np.floor(share + u + np.float32(0.5)) if step > 0 else np.float32(0)
-            place = min(max(place, -levels), levels)
-            out[i] = np.int32(place + levels)
+        own = drawn[at - start : end - start]
+        step = steps[block]
+        if step > 0:
+            for i in range(len(values)):
+                u = np.float32(np.int32(own[i] >> np.uint32(8)))
+                u = u * np.float32(2.0**-24) - np.float32(0.5)
+                place = np.floor(values[i] / step + u + np.float32(0.5))
+                out[i] = np.int32(min(max(place, -levels), levels) + levels)
+        else:
+            out[:] = np.int32(levels)  # a block of zeros has no steps
         at = end
-
-
-# A copy of that of the stochastic quantizer: numba's cache looks at one file only.
-@kernel
-def _random_words(a: np.uint64, b: np.uint64, start: int, words: NDArray[np.uint64]) -> None:
-    """Words [start, start + len(words)) of the stream with the key (a, b)."""
-    for j in range(len(words)):
-        z = a + (np.uint64(start) + np.uint64(j)) * GAMMA
-        z = (z ^ (z >> np.uint64(30)) ^ b) * MIX_A
-        z = (z ^ (z >> np.uint64(27))) * MIX_B
-        words[j] = z ^ (z >> np.uint64(31))
+        block += 1

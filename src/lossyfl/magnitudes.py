@@ -67,12 +67,12 @@ def measure(x: Vector, bounds: Bounds, factors: Vector, threads: int = 1) -> Mag
         energy[strip] = _bin(x, start, stop, bounds, factors, counts[strip], sums[strip])
 
     parallel.run(bin_strip, range(len(starts)), threads)
-    total = counts.sum(axis=0).reshape(2, BINS)
+    total = (counts[0] if len(counts) == 1 else counts.sum(axis=0)).reshape(2, BINS)
     if total[:, INFINITE:].any():
         bad = np.flatnonzero(~np.isfinite(x))
         where, got = (f"entry {bad[0]}", float(x[bad[0]])) if len(bad) else ("a block", "overflow")
         raise InputError(where, of="the vector", allowed="finite", got=got)
-    used = np.flatnonzero(total.sum(axis=0))
+    used = np.flatnonzero(total[0] + total[1])
     own = slice(used[0], used[-1] + 1)
     return Magnitudes(
         first=int(used[0]),

@@ -33,6 +33,18 @@ def bench_codec(
     run(json_file, markdown_file, quick=quick)
 
 
+@app.command("quantizers")
+def bench_quantizers(
+    json_file: JsonFile = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Only short vectors.")] = False,
+) -> None:
+    """Every quantizer, frames made and read, against the paper's."""
+    from lossyfl.bench.quantizers import run
+
+    can_write(json_file)
+    run(json_file, quick=quick)
+
+
 @app.command("server")
 def bench_server(
     json_file: JsonFile = None,

@@ -160,8 +160,10 @@ class Cells:
     def symbols_of(self) -> Symbols:
         """The symbol for every pattern of upper 16 bits."""
         levels = len(self.edges)
-        level = np.searchsorted(self.edges, np.arange(BINS), side="right")
-        return np.concatenate([levels + level, levels - level]).astype(symbol_type(2 * levels + 1))
+        level = np.arange(levels + 1)
+        widths = np.diff(self.edges, prepend=0, append=BINS)
+        both = np.concatenate([levels + level, levels - level]).astype(symbol_type(2 * levels + 1))
+        return np.repeat(both, np.concatenate([widths, widths]))
 
 
 @kernel

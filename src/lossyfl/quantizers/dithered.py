@@ -13,12 +13,16 @@ import numpy as np
 
 from lossyfl import dither, magnitudes, parallel
 from lossyfl.errors import InputError
-from lossyfl.histogram import count, entropy
+from lossyfl.histogram import Tally, entropy
+from lossyfl.jit import kernel
+from lossyfl.magnitudes import Floats, Magnitudes
 from lossyfl.quantizers import register
+from lossyfl.random_bits import STRIP
 from lossyfl.streams import Stream
 from lossyfl.targets import target
 from lossyfl.types import (
     Bounds,
+    Counts,
     Ladder,
     Quantized,
     Scale,
@@ -29,8 +33,13 @@ from lossyfl.types import (
 from lossyfl.vectors import check_finite
 
 MAX_LEVELS = 32_767
-STRIP = 1 << 18
-HALVINGS = 16
+FINEST, COARSEST = 1e-3, 1e3
+"""The steps that are tried, in root mean squares."""
+HALVINGS = 22
+COUNT_BITS = 14
+"""About what the count of a symbol takes."""
+LEAST = 2.0**-120
+"""Smaller roots have no inverse."""
 TINY = 2.0**-149
 """The smallest float32 above 0."""
 
@@ -70,15 +79,18 @@ class Dithered:
         if bits is None:
             step = math.sqrt(12 * (wanted.nmse or 0))
             return _rounded(x, bounds, roots, step, rng, threads)
-        fine, coarse = math.log(1e-3), math.log(1e3)
-        for _ in range(HALVINGS):
-            middle = (fine + coarse) / 2
-            found = _rounded(x, bounds, roots, math.exp(middle), rng, threads)
-            if size(found) <= bits:
-                coarse = middle
-            else:
-                fine = middle
-        return _rounded(x, bounds, roots, math.exp(coarse), rng, threads)
+        factors = np.divide(1, roots, out=np.zeros_like(roots), where=roots > LEAST)
+        known = magnitudes.measure(x, bounds, factors, threads)
+        room = bits - min(
+            2 * math.sqrt(len(x)), bits / 200
+        )  # a draw may take more than the average
+        step = _step(known, room - 32 * len(roots))
+        found = _rounded(x, bounds, roots, step, rng, threads)
+        while size(found) > bits and step < COARSEST:
+            room -= 1.5 * (size(found) - bits) + 16
+            step = _step(known, room - 32 * len(roots))
+            found = _rounded(x, bounds, roots, step, rng, threads)
+        return found
 
     def error_bound(self, entries: int) -> float:
         """s^2 / 12, which it is, unless a spike makes steps longer: there are 65,535 symbols."""
@@ -88,6 +100,42 @@ class Dithered:
         """Zamir and Feder's: at most 0.754 bits above the Gaussian limit at the same error."""
         limit = max(0.0, 0.5 * math.log2(12 / self.step**2))
         return 32 * blocks + entries * (limit + 0.754)
+
+
+def _step(known: Magnitudes, bits: float) -> float:
+    """The smallest step, in roots, whose symbols and counts take so many bits on average."""
+    used = known.counts.sum(axis=0)
+    values = known.sums / np.maximum(used, 1)
+    fine, coarse = math.log(FINEST), math.log(COARSEST)
+    expected = np.empty((2, 2 + int(float(values[-1]) / FINEST)))
+    for _ in range(HALVINGS):
+        middle = (fine + coarse) / 2
+        taken = _expected_bits(values, known.counts, math.exp(middle), expected)
+        fine, coarse = (fine, middle) if taken <= bits else (middle, coarse)
+    return math.exp(coarse)
+
+
+@kernel
+def _expected_bits(values: Floats, counts: Counts, step: float, expected: Floats) -> float:
+    """Bits of symbols and counts: a value between two multiples of the step becomes either, by nearness."""
+    levels = int(values[-1] / step) + 2
+    expected[:, :levels] = 0
+    for i in range(len(values)):
+        share = values[i] / step
+        level = int(share)
+        for sign in range(2):
+            expected[sign, level] += counts[sign, i] * (1 - (share - level))
+            expected[sign, level + 1] += counts[sign, i] * (share - level)
+    expected[0, 0] += expected[1, 0]  # there is one zero
+    expected[1, 0] = 0
+    total = expected[:, :levels].sum()
+    bits = 0.0
+    for sign in range(2):
+        for level in range(levels):
+            entries = expected[sign, level]
+            if entries > 0:
+                bits += entries * math.log2(total / entries) + COUNT_BITS * -math.expm1(-entries)
+    return bits
 
 
 def _rounded(
@@ -105,13 +153,17 @@ def _rounded(
         alphabet=2 * levels + 1,
     )
     symbols = np.empty(len(x), dtype=symbol_type(ladder.alphabet))
+    tallies = [Tally(ladder.alphabet) for _ in range(threads)]
 
     def strip(start: int) -> None:
         span = range(start, min(start + STRIP, len(x)))
         dither.add(x, bounds, ladder, rng.a, span, symbols)
+        tally = tallies.pop()
+        tally.add(symbols[span.start : span.stop])  # while they are in the cache
+        tallies.append(tally)
 
     parallel.run(strip, range(0, len(x), STRIP), threads)
-    counts = count(symbols, ladder.alphabet)
+    counts = np.sum([tally.counts() for tally in tallies], axis=0)
     return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts, dither=rng.a)
 
 
@@ -119,4 +171,4 @@ def size(made: Quantized) -> float:
     """Bits of symbols and tables."""
     counts = made.counts
     assert counts is not None
-    return entropy(counts) + 14 * int((counts > 0).sum()) + 32 * made.table.blocks
+    return entropy(counts) + COUNT_BITS * int((counts > 0).sum()) + 32 * made.table.blocks

@@ -8,7 +8,7 @@ from lossyfl.errors import InputError
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.targets import Target
 
-LOOKS = 32
+LOOKS = 20
 
 
 def check_keep(keep: object, *, of: str) -> None:

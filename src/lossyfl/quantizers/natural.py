@@ -8,9 +8,13 @@ variance at most 1/8, whatever the vector: there is no scale, and blocks mean no
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lossyfl import histogram, parallel, random_bits
 from lossyfl.errors import InputError
+from lossyfl.jit import kernel
 from lossyfl.quantizers import register
+from lossyfl.random_bits import STRIP, Bits
 from lossyfl.streams import Stream
 from lossyfl.types import (
     Bounds,
@@ -23,7 +27,13 @@ from lossyfl.types import (
 )
 from lossyfl.vectors import check_finite
 
-LARGEST = 2.0**127
+LOWEST = -149
+"""The exponent of the smallest float32 above 0."""
+LARGEST = 127
+NEGATIVE = 512
+"""What is added to the code of a power of two for a negative entry."""
+
+Codes = NDArray[np.uint16]
 
 
 @register("natural")
@@ -45,27 +55,25 @@ class Natural:
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`: sign and exponent."""
-        del threads, bounds
+        del bounds
         check_finite(x)
-        magnitude = np.abs(x)
-        if magnitude.max() > LARGEST:
-            raise InputError("entries", of="Natural", allowed="at most 2^127", got=magnitude.max())
-        fraction, exponent = np.frexp(
-            magnitude
-        )  # magnitude = fraction 2^exponent, 1/2 <= fraction < 1
-        u = (rng.bits(0, len(x)) >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
-        up = u < 2 * fraction - 1
-        power = np.where(magnitude > 0, exponent - 1 + up, _ZERO)
-        used = power[power > _ZERO]
-        lowest, highest = (int(used.min()), int(used.max())) if len(used) else (0, 0)
-        levels = highest - lowest + 1
-        level = np.where(power > _ZERO, power - lowest + 1, 0)
-        symbols = np.where(x < 0, levels - level, levels + level)
+        codes = _drawn(x, rng, threads)
+        tally = histogram.Tally(2 * NEGATIVE)
+        tally.add(codes)
+        seen = tally.counts()
+        powers = np.flatnonzero(seen[:NEGATIVE] + seen[NEGATIVE:])
+        powers = powers[powers > 0] + LOWEST - 1
+        lowest, highest = (int(powers[0]), int(powers[-1])) if len(powers) else (0, 0)
+        if highest > LARGEST:
+            raise InputError("entries", of="Natural", allowed="at most 2^127", got=np.abs(x).max())
         values = np.ldexp(np.float32(1), np.arange(lowest, highest + 1)).astype(np.float32)
         row = np.concatenate([-values[::-1], np.zeros(1, np.float32), values])
+        symbol_of = _symbols(lowest, highest)
+        counts = np.bincount(symbol_of, weights=seen, minlength=len(row)).astype(np.int64)
         whole = np.array([0, len(x)], dtype=np.int64)
-        narrow = symbols.astype(symbol_type(len(row)))
-        return Quantized(symbols=narrow, bounds=whole, table=Codebook(values=row[None]))
+        symbols = symbol_of.astype(symbol_type(len(row)))[codes]
+        table = Codebook(values=row[None])
+        return Quantized(symbols=symbols, bounds=whole, table=table, counts=counts)
 
     def error_bound(self, entries: int) -> float:
         """1/8."""
@@ -78,5 +86,41 @@ class Natural:
         return 9 * entries
 
 
-_ZERO = -1000
-"""Stands for the exponent of zero."""
+def _drawn(x: Vector, rng: Stream, threads: int) -> Codes:
+    """For every entry the code of the power of two that was drawn for it."""
+    codes = np.empty(len(x), dtype=np.uint16)
+
+    def strip(start: int) -> None:
+        stop = min(start + STRIP, len(x))
+        _draw(x[start:stop], random_bits.bits(rng, start, stop), codes[start:stop])
+
+    parallel.run(strip, range(0, len(x), STRIP), threads)
+    return codes
+
+
+def _symbols(lowest: int, highest: int) -> NDArray[np.int64]:
+    """The symbol of every code, if these are the powers in use; a power never used gets any."""
+    levels = highest - lowest + 1
+    level = np.clip(np.arange(NEGATIVE) + LOWEST - 1 - lowest + 1, 0, levels)
+    level[0] = 0
+    return np.concatenate([levels + level, levels - level])
+
+
+@kernel
+def _draw(x: Vector, drawn: Bits, codes: Codes) -> None:
+    """0 for zero, e + 150 for 2^e, and 512 more for a negative entry."""
+    for i, bits in enumerate(x.view(np.uint32)):
+        exponent = np.int32((bits >> np.uint32(23)) & np.uint32(255))
+        fraction = bits & np.uint32(0x7FFFFF)
+        if exponent == 0:  # a power below the smallest exponent: shift until the first bit shows
+            exponent = 1
+            while fraction != 0 and fraction < np.uint32(0x800000):
+                fraction <<= np.uint32(1)
+                exponent -= 1
+            if fraction == 0:
+                codes[i] = 0
+                continue
+            fraction &= np.uint32(0x7FFFFF)
+        up = (drawn[i] >> np.uint32(8)) < np.uint32(2) * fraction
+        sign = NEGATIVE if bits >> np.uint32(31) else 0
+        codes[i] = sign + exponent + 23 + (1 if up else 0)

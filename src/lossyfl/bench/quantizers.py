@@ -1,0 +1,121 @@
+"""`lossyfl bench quantizers`: how fast every quantizer makes a frame and reads it, beside `stochastic`.
+
+The vectors are Laplacian, as updates are about. Those whose size can be set make frames of half a bit an
+entry and of two: the search for the step is part of the time.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from lossyfl import machine
+from lossyfl.bench.tables import Sheet
+from lossyfl.bench.timing import ratio, side_by_side
+from lossyfl.codec import decode
+from lossyfl.links import Message, Schedule, budgeted
+from lossyfl.links.budget import ADJUSTABLE
+from lossyfl.links.policy import Policy
+from lossyfl.quantizers import quantizer
+from lossyfl.streams import stream
+from lossyfl.types import Vector
+from lossyfl.wire.frame import Address
+
+PEER = "stochastic:levels=2"
+FIXED = (PEER, "sign", "natural", "qsgd:levels=256", "eden:bits=1", "eden:bits=2")
+RATES = ("0.5bit", "2bit")
+ENTRIES = (10**5, 10**6, 10**7)
+REPEATS = {10**5: 41, 10**6: 15, 10**7: 5}
+GOAL = 0.25
+"""Of the peer's speed, for all but `eden`, which pays for its transform."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """Frames of one quantizer: bits an entry, and speed as a multiple of the peer's."""
+
+    entries: int
+    quantizer: str
+    bits: float
+    encode: float
+    decode: float
+
+
+def run(json_file: Path | None, *, quick: bool) -> None:
+    """Measure, print the table, and write everything to the file."""
+    results: list[Speed] = []
+    progress = Console(stderr=True)
+    for entries in ENTRIES[:1] if quick else ENTRIES:
+        progress.print(f"{entries:,} entries")
+        results += measure(entries)
+    facts = machine.describe()
+    if json_file is not None:
+        report = {"machine": facts, "results": [asdict(result) for result in results]}
+        json_file.write_text(json.dumps(report, indent=1))
+    console = Console()
+    for name, fact in facts.items():
+        console.print(f"{name:13} {fact}")
+    _sheet(results).show(console)
+    slow = [
+        each for each in results if each.encode < GOAL and not each.quantizer.startswith("eden")
+    ]
+    console.print(f"encode below {GOAL} of {PEER}: {len(slow)} of {len(results)} rows")
+
+
+def measure(entries: int) -> list[Speed]:
+    """Every quantizer on one vector, taking turns."""
+    x = np.random.default_rng(0).laplace(size=entries).astype(np.float32)
+    policies = _policies()
+    frames = {name: _frame(policy, x) for name, policy in policies.items()}
+    repeats = REPEATS.get(entries, 5)
+    encodes = side_by_side({name: _encoding(each, x) for name, each in policies.items()}, repeats)
+    decodes = side_by_side({name: _decoding(each) for name, each in frames.items()}, repeats)
+    return [
+        Speed(
+            entries=entries,
+            quantizer=name,
+            bits=8 * len(frame) / entries,
+            encode=ratio(encodes, PEER, name),
+            decode=ratio(decodes, PEER, name),
+        )
+        for name, frame in frames.items()
+    ]
+
+
+def _policies() -> dict[str, Policy]:
+    fixed: dict[str, Policy] = {name: Schedule.constant(quantizer(name)) for name in FIXED}
+    return fixed | {
+        f"{name} {rate}": budgeted(rate, quantizer(name), name="budget")
+        for name in ADJUSTABLE
+        for rate in RATES
+    }
+
+
+def _frame(policy: Policy, x: Vector) -> bytes:
+    return policy.make(x, Message(address=Address(), rng=stream(0)))[1]
+
+
+def _encoding(policy: Policy, x: Vector) -> Callable[[], object]:
+    return lambda: _frame(policy, x)
+
+
+def _decoding(frame: bytes) -> Callable[[], object]:
+    return lambda: decode(frame)
+
+
+def _sheet(results: list[Speed]) -> Sheet:
+    rows = [
+        (
+            f"{each.entries:,}",
+            each.quantizer,
+            f"{each.bits:.2f}",
+            f"{each.encode:.2f}",
+            f"{each.decode:.2f}",
+        )
+        for each in results
+    ]
+    names = ("entries", "quantizer", "bits an entry", "encode", "decode")
+    return Sheet(title=f"Speed as a multiple of {PEER}, one thread", columns=names, rows=rows)
