@@ -39,6 +39,11 @@ def test_by_name(name: str, kind: type) -> None:
     assert isinstance(optimizer(name), kind)
 
 
+def test_options_by_text() -> None:
+    assert optimizer("adam(beta1=0.5,beta2=0.95)", 0.002) == Adam(rate=0.002, beta1=0.5, beta2=0.95)
+    assert optimizer("momentum:beta=0") == Momentum(beta=0)
+
+
 @pytest.mark.parametrize("wrong", [{"rate": 0.0}, {"beta1": 1.0}, {"beta2": -0.1}, {"floor": 0.0}])
 def test_wrong_values(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="of Adam must be"):

@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.errors import InputError, one_of
+from lossyfl.errors import InputError
+from lossyfl.registry import Registry
 from lossyfl.types import Vector
 
 
@@ -34,6 +35,10 @@ class Optimizer(Protocol):
         ...
 
 
+_registry: Registry[Optimizer] = Registry("server_optimizer")
+
+
+@_registry.register("none")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
     """Adds the update, as the paper does."""
@@ -48,6 +53,7 @@ class Plain:
         return update, moments
 
 
+@_registry.register("momentum")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Momentum:
     """m' = beta m + update; step = rate m'."""
@@ -68,6 +74,7 @@ class Momentum:
         return np.float32(self.rate) * first, Moments(first=first)
 
 
+@_registry.register("adam")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adam:
     """m' = b1 m + (1 - b1) u; v' = b2 v + (1 - b2) u^2; step = rate m' / (sqrt(v') + floor)."""
@@ -79,7 +86,7 @@ class Adam:
 
     def __post_init__(self) -> None:
         _check(self.rate, "Adam", beta1=self.beta1, beta2=self.beta2)
-        if not self.floor > 0:
+        if not _is_number(self.floor) or not 0 < self.floor < np.inf:
             raise InputError("floor", of="Adam", allowed="> 0", got=self.floor)
 
     def init(self, entries: int) -> Moments:
@@ -101,29 +108,33 @@ def _float32(x: NDArray[np.floating]) -> Vector:
     return x.astype(np.float32, copy=False)
 
 
-def optimizer(name: str, rate: float | None = None) -> Optimizer:
-    """The optimizer of this name: none, momentum or adam; with its own rate if none is given.
+def optimizer(spec: str, rate: float | None = None) -> Optimizer:
+    """The optimizer that a spec describes: none, momentum or adam, with their options.
 
-    >>> optimizer("adam")
-    Adam(rate=0.003, beta1=0.9, beta2=0.99, floor=0.001)
+    >>> optimizer("adam", 0.001)
+    Adam(rate=0.001, beta1=0.9, beta2=0.99, floor=0.001)
+    >>> optimizer("momentum(beta=0.5)")
+    Momentum(rate=1.0, beta=0.5)
     """
     if rate is not None and (isinstance(rate, str) or not np.isfinite(rate)):
         raise InputError("server_lr", of="scheme", allowed="a number", got=rate)
-    if name == "none":
-        if rate is not None:
-            allowed = "left out without a server_optimizer"
-            raise InputError("server_lr", of="scheme", allowed=allowed, got=rate)
-        return Plain()
-    known = {"momentum": Momentum, "adam": Adam}
-    if name not in known:
-        allowed = one_of(["none", *known], str(name))
-        raise InputError("server_optimizer", of="scheme", allowed=allowed, got=name)
-    return known[name]() if rate is None else known[name](rate=rate)
+    if spec == "none" and rate is not None:
+        allowed = "left out without a server_optimizer"
+        raise InputError("server_lr", of="scheme", allowed=allowed, got=rate)
+    if rate is not None and "rate=" in str(spec):
+        allowed = "left out where the server_optimizer says its rate"
+        raise InputError("server_lr", of="scheme", allowed=allowed, got=rate)
+    return _registry.build(str(spec), {} if rate is None else {"rate": rate})
 
 
 def _check(rate: float, of: str, **betas: float) -> None:
-    if not rate > 0:
+    if not _is_number(rate) or not 0 < rate < np.inf:
         raise InputError("rate", of=of, allowed="> 0", got=rate)
     for name, beta in betas.items():
-        if not 0 <= beta < 1:
+        if not _is_number(beta) or not 0 <= beta < 1:
             raise InputError(name, of=of, allowed="in [0, 1)", got=beta)
+
+
+def _is_number(value: object) -> bool:
+    """Options come from texts: they may be anything."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
