@@ -147,3 +147,14 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_lines(tmp_path: Path) -> None:
         run(Experiment(task=TINY, rounds=3), tmp_path / str(number), watcher=kind(console))
         assert "round 3/3" in text.getvalue()
         assert "down" in text.getvalue()
+
+
+def test_save_updates_writes_what_links_were_given(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    good(
+        "run", "--task", TINY, "--rounds", 3, "--workers", 1, "--save-updates", "0,2", "--out", out
+    )
+    names = {path.name for path in (out / "updates").iterdir()}
+    assert names == {"2-down.npy", *(f"{t}-up-{m}.npy" for t in (0, 2) for m in (0, 1, 2))}
+    assert "saves" not in bad("run", "--save-updates", "soon", "--out", tmp_path / "other")
+    assert "numbers of rounds" in bad("run", "--save-updates", "1,-2", "--out", tmp_path / "other")

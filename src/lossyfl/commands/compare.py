@@ -60,7 +60,7 @@ def compare(
     }  # fmt: skip
     settings = options.merged(config, flags)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    for name in ("scheme", "out", "checkpoint_every", "tensorboard"):
+    for name in ("scheme", "out", "checkpoint_every", "tensorboard", "save_updates"):
         if name in settings or name in how:
             allowed = "left out of the file; " + (
                 "--schemes says them" if name == "scheme" else "a comparison has no such setting"

@@ -21,7 +21,7 @@ def option(help: str, *names: str) -> typer.models.OptionInfo:
     return typer.Option(*names, help=help, show_default=False)
 
 
-HOW = ("workers", "out", "data_dir", "checkpoint_every", "tensorboard")
+HOW = ("workers", "out", "data_dir", "checkpoint_every", "tensorboard", "save_updates")
 """Keys that say how a run is done, beside those of the experiment."""
 
 BUDGETS = {"downlink_budget": "down_budget", "uplink_budget": "up_budget"}
@@ -49,6 +49,7 @@ Workers = Annotated[Int, option("Processes; the result is the same for any numbe
 DataDir = Annotated[Path | None, option("Where data sets lie.")]
 Every = Annotated[Float, option("Seconds from one checkpoint to the next. 30.")]
 Board = Annotated[bool, typer.Option("--tensorboard", help="Also write TensorBoard events.")]
+SaveUpdates = Annotated[Text, option("Rounds whose update vectors are kept, as 0,50,99.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 

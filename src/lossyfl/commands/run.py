@@ -41,6 +41,7 @@ def run(
     data_dir: options.DataDir = None,
     checkpoint_every: options.Every = None,
     tensorboard: options.Board = False,
+    save_updates: options.SaveUpdates = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run that is there.")] = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -56,7 +57,7 @@ def run(
         "participation": participation, "drop_out": drop_out, "slow": slow, "listen": listen,
         "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "out": out,
         "data_dir": data_dir, "checkpoint_every": checkpoint_every,
-        "tensorboard": tensorboard or None,
+        "tensorboard": tensorboard or None, "save_updates": save_updates,
     }  # fmt: skip
     settings = options.with_budgets(options.merged(config, flags))
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
@@ -64,7 +65,9 @@ def run(
     count = options.start_workers(how.get("workers"))
     from lossyfl.simulation import run as simulation
     from lossyfl.simulation.experiment import experiment, slug
+    from lossyfl.simulation.updates import rounds_of
 
+    wanted = how.get("save_updates")
     chosen = experiment(settings)
     named = slug(f"{chosen.task}-{chosen.scheme}-{chosen.seed}")
     folder = options.path("out", how.get("out")) or Path("runs") / named
@@ -75,6 +78,7 @@ def run(
         data_dir=options.path("data_dir", how.get("data_dir")),
         checkpoint_every=options.seconds(how.get("checkpoint_every")),
         force=force,
+        save_updates=frozenset() if wanted is None else rounds_of(wanted),
         watcher=_watcher(
             folder, quiet=quiet, board=options.flag("tensorboard", how.get("tensorboard"))
         ),

@@ -7,6 +7,7 @@ ledger.csv         every frame (`ledger_file`)
 model.safetensors  the model at the end
 checkpoint/        what `lossyfl resume` goes on from; may be deleted when the run is done
 tensorboard/       with --tensorboard
+updates/           with --save-updates
 """
 
 import fcntl
@@ -95,6 +96,7 @@ class Results:
         self.config, self.about = folder / "config.toml", folder / "run.json"
         self.rounds, self.ledger = folder / "rounds.jsonl", folder / "ledger.csv"
         self.model, self.checkpoint = folder / "model.safetensors", folder / "checkpoint"
+        self.updates = folder / "updates"
 
     def create(self, settings: Experiment) -> None:
         """Write all that is known before the first round."""
@@ -136,7 +138,7 @@ class Results:
         """Remove what a run has written, and nothing else."""
         for path in (self.config, self.about, self.rounds, self.ledger, self.model):
             path.unlink(missing_ok=True)
-        for folder in (self.checkpoint, self.folder / "tensorboard"):
+        for folder in (self.checkpoint, self.updates, self.folder / "tensorboard"):
             shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager

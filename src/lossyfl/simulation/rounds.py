@@ -23,6 +23,7 @@ from lossyfl.simulation.pool import Pool
 from lossyfl.simulation.records import Round, Seconds, traffic
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import Slots, Store
+from lossyfl.simulation.updates import Updates
 from lossyfl.simulation.work import Answer, Look, Visit, Visits
 from lossyfl.states import Delivery, DeviceState, ServerState
 from lossyfl.streams import stream
@@ -60,8 +61,10 @@ class Simulation:
     slots:     the slots that hold now
     """
 
-    def __init__(self, setup: Setup, pool: Pool, store: Store) -> None:
-        self.setup, self.pool, self.store = setup, pool, store
+    def __init__(
+        self, setup: Setup, pool: Pool, store: Store, updates: Updates | None = None
+    ) -> None:
+        self.setup, self.pool, self.store, self.updates = setup, pool, store, updates
         chosen = setup.experiment
         self.server = Server(
             setup.theta,
@@ -96,6 +99,8 @@ class Simulation:
         answers, accepting = self._collect(participants)
         devices = clock.lap()
         distance = float(np.linalg.norm(self.server.theta - self.server.estimate))
+        if self.updates:
+            self.updates.save(self.server, answers, self.store, self.slots)
         self._share_moments(answers)
         self.server.close_round()
         aggregate = accepting + clock.lap()

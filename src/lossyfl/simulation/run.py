@@ -28,6 +28,7 @@ from lossyfl.simulation.results import Results, Summary, summarize
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.simulation.store import Shape, Store, create, wait_until_alone
+from lossyfl.simulation.updates import Updates
 
 
 class Watcher(Protocol):
@@ -84,6 +85,7 @@ def run(
     data_dir: Path | None = None,
     checkpoint_every: float = 30.0,
     force: bool = False,
+    save_updates: frozenset[int] = frozenset(),
     watcher: Watcher | None = None,
 ) -> Outcome:
     """Run an experiment into a new results directory.
@@ -91,6 +93,7 @@ def run(
     workers:          processes; the result is the same for any number
     checkpoint_every: seconds from one checkpoint to the next
     force:            replace the run that `out` holds
+    save_updates:     rounds whose vectors are kept (`lossyfl.simulation.updates`)
     """
     _check(workers, checkpoint_every)
     results = Results(out)
@@ -102,7 +105,8 @@ def run(
         results.check_free(force=force)  # again: another run may have been quicker
         results.clear()
         results.create(setup.experiment)
-        journey = _Journey(setup, results, workers, data_dir)
+        updates = Updates(folder=results.updates, rounds=save_updates)
+        journey = _Journey(setup, results, workers, data_dir, updates)
         return journey.go(watcher or Silent(), checkpoint_every, None)
 
 
@@ -139,9 +143,16 @@ def resume(
 class _Journey:
     """A run under way."""
 
-    def __init__(self, setup: Setup, results: Results, workers: int, data_dir: Path | None) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        results: Results,
+        workers: int,
+        data_dir: Path | None,
+        updates: Updates | None = None,
+    ) -> None:
         self.setup, self.results, self.data_dir = setup, results, data_dir
-        self.workers = workers
+        self.workers, self.updates = workers, updates
         self.done: list[Round] = []
         self.saved = -1
 
@@ -186,7 +197,7 @@ class _Journey:
         stack.callback(self.store.close)
         self.pool = open_pool(self.setup, path, shape, self.workers)
         stack.callback(self.pool.stop)
-        self.simulation = Simulation(self.setup, self.pool, self.store)
+        self.simulation = Simulation(self.setup, self.pool, self.store, self.updates)
         if saved is None:
             self.save()
         else:
