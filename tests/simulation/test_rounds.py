@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from lossyfl import Device, Server, stream
+from lossyfl import Device, InputError, Server, stream
 from lossyfl.ledger import Entry
 from lossyfl.round import sample
 from lossyfl.simulation.experiment import Experiment
@@ -173,6 +173,18 @@ def test_evaluation_now_and_then_and_at_the_end(tmp_path: Path) -> None:
     run(replace(BASE, evaluate_every=3), tmp_path / "out")
     seen = [r.round for r in rounds(tmp_path / "out") if r.accuracy is not None]
     assert seen == [2, 5, 7]
+
+
+def test_the_model_of_the_devices_can_be_looked_at(tmp_path: Path) -> None:
+    """A round later it is the server's, where the downlink loses nothing."""
+    exact = replace(BASE, scheme="lossless")
+    run(exact, tmp_path / "server")
+    run(replace(exact, evaluate="devices"), tmp_path / "devices")
+    made, held = rounds(tmp_path / "server"), rounds(tmp_path / "devices")
+    assert [r.test_loss for r in held[1:]] == [r.test_loss for r in made[:-1]]
+    assert held[-1].test_loss != made[-1].test_loss
+    with pytest.raises(InputError, match="evaluate of a run must be server or devices, got us"):
+        replace(exact, evaluate="us")
 
 
 def test_records_add_up_to_the_ledger(tmp_path: Path) -> None:

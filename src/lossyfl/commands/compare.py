@@ -40,6 +40,7 @@ def compare(
     drop_out: options.DropOut = None,
     slow: options.Slow = None,
     listen: options.Listen = None,
+    evaluate: options.Evaluate = None,
     evaluate_every: options.EvaluateEvery = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
@@ -55,8 +56,8 @@ def compare(
     flags = {
         "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
         "optimizer": optimizer, "lr": lr, "partition": partition, "participation": participation,
-        "drop_out": drop_out, "slow": slow, "listen": listen, "evaluate_every": evaluate_every,
-        "seed": seed, "workers": workers, "data_dir": data_dir,
+        "drop_out": drop_out, "slow": slow, "listen": listen, "evaluate": evaluate,
+        "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "data_dir": data_dir,
     }  # fmt: skip
     settings = options.merged(config, flags)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}

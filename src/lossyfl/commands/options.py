@@ -43,6 +43,7 @@ Participation = Annotated[Float, option("Fraction of devices asked each round. 1
 DropOut = Annotated[Float, option("Probability that a device is away for a round.")]
 Slow = Annotated[Float, option("Probability that a reply comes too late.")]
 Listen = Annotated[Text, option("Who hears broadcasts: all, or participants. all.")]
+Evaluate = Annotated[Text, option("Whose model is looked at: server, or devices. server.")]
 EvaluateEvery = Annotated[Int, option("Rounds between looks at the test set. 1.")]
 Seed = Annotated[Int, option("Of everything random. 0.")]
 Workers = Annotated[Int, option("Processes; the result is the same for any number. One a core.")]

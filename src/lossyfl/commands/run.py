@@ -34,6 +34,7 @@ def run(
     drop_out: options.DropOut = None,
     slow: options.Slow = None,
     listen: options.Listen = None,
+    evaluate: options.Evaluate = None,
     evaluate_every: options.EvaluateEvery = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
@@ -55,8 +56,8 @@ def run(
         "uplink_budget": uplink_budget, "rounds": rounds, "devices": devices, "tau": tau,
         "batch": batch, "optimizer": optimizer, "lr": lr, "partition": partition,
         "participation": participation, "drop_out": drop_out, "slow": slow, "listen": listen,
-        "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "out": out,
-        "data_dir": data_dir, "checkpoint_every": checkpoint_every,
+        "evaluate": evaluate, "evaluate_every": evaluate_every, "seed": seed, "workers": workers,
+        "out": out, "data_dir": data_dir, "checkpoint_every": checkpoint_every,
         "tensorboard": tensorboard or None, "save_updates": save_updates,
     }  # fmt: skip
     settings = options.with_budgets(options.merged(config, flags))

@@ -44,6 +44,7 @@ def tune(
     optimizer: options.Optimizer = None,
     lr: options.Lr = None,
     partition: options.Partition = None,
+    evaluate: options.Evaluate = None,
     evaluate_every: options.EvaluateEvery = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
@@ -65,7 +66,7 @@ def tune(
         raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=keep)
     flags = {
         "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
-        "optimizer": optimizer, "lr": lr, "partition": partition,
+        "optimizer": optimizer, "lr": lr, "partition": partition, "evaluate": evaluate,
         "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "data_dir": data_dir,
     }  # fmt: skip
     settings = options.merged(config, flags)

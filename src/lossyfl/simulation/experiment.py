@@ -34,6 +34,7 @@ class Experiment:
     drop_out:       the probability that a device is away for a round: it hears and does nothing
     slow:           the probability that a reply comes too late for its round
     listen:         who hears a broadcast, "all" or the "participants"
+    evaluate:       whose model is looked at, and kept at the end: that of the "server" or of the "devices"
     evaluate_every: rounds from one look at the test set to the next; the last round is always seen
     seed:           of everything random
     """
@@ -51,6 +52,7 @@ class Experiment:
     drop_out: float = 0.0
     slow: float = 0.0
     listen: str = "all"
+    evaluate: str = "server"
     evaluate_every: int = 1
     seed: int = 0
 
@@ -65,6 +67,8 @@ class Experiment:
         _check_float("slow", self.slow, "[0, 1)", lambda x: 0 <= x < 1)
         if self.listen not in ("all", "participants"):
             raise InputError("listen", of="a run", allowed="all or participants", got=self.listen)
+        if self.evaluate not in ("server", "devices"):
+            raise InputError("evaluate", of="a run", allowed="server or devices", got=self.evaluate)
 
     def resolved(self, defaults: "Defaults") -> "Experiment":
         """The same with what suits the task where nothing was said."""

@@ -63,7 +63,8 @@ class Seconds:
 class Round:
     """One line of rounds.jsonl.
 
-    accuracy, test_loss: of theta(t+1), the model that the round made; None if nobody looked
+    accuracy, test_loss: of theta(t+1), the model that the round made, or of theta_hat(t), as the
+                         settings say; None if nobody looked
     train_loss: of the local steps, the mean over devices by their samples; None if nobody trained
     eps:        of the broadcast, as in Lemma 1; None in round 0
     distance:   ||theta(t) - theta_hat(t)||: what the broadcast of the round could not say

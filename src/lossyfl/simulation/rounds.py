@@ -29,6 +29,7 @@ from lossyfl.states import Delivery, DeviceState, ServerState
 from lossyfl.streams import stream
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import Score, chunks
+from lossyfl.types import Vector
 
 MOST = 256
 """Visits in a portion at the most: what waits in a pipe must be short."""
@@ -79,6 +80,12 @@ class Simulation:
         self._accepted: dict[int, int] = {}
         self._listener = Device(0, setup.scheme, seed=chosen.seed, tensors=setup.tensors)
         self._hold_estimate(0)
+
+    @property
+    def model(self) -> Vector:
+        """The model to look at: theta, or theta_hat, which the devices hold."""
+        of_devices = self.setup.experiment.evaluate == "devices"
+        return self.server.estimate if of_devices else self.server.theta
 
     def restore(self, server: ServerState, slots: Slots, common_steps: int) -> None:
         """Go on from a checkpoint."""
@@ -199,11 +206,11 @@ class Simulation:
         return rng.bits(0, self.setup.devices) < np.uint64(probability * 2**32)
 
     def _evaluate(self) -> Score | None:
-        """What theta is worth on the test set, if it is time to look."""
+        """What the model is worth on the test set, if it is time to look."""
         done, every = self.server.round + 1, self.setup.experiment.evaluate_every
         if done % every and done != self.setup.rounds:
             return None
-        self.pool.shared[:] = self.server.theta
+        self.pool.shared[:] = self.model
         jobs = (Look(chunk=chunk) for chunk in range(chunks(self.setup.task)))
         scores = sorted(self.pool.run(jobs), key=lambda look: look.chunk)
         return reduce(add, (look.score for look in scores))

@@ -170,7 +170,7 @@ class _Journey:
                     self._rounds(watcher, checkpoint_every, interrupted)
                 finished = len(self.done) >= self.setup.rounds
                 if finished:
-                    self.results.write_model(self.simulation.server.theta, self.setup.places)
+                    self.results.write_model(self.simulation.model, self.setup.places)
                 self.results.write_about("done" if finished else "interrupted", self.done)
                 self.pool.close()
             except InputError:
