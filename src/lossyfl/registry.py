@@ -71,7 +71,7 @@ def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
     if "." in name or (name not in known and attribute.isidentifier()):
         name, rest = f"{name}:{attribute}", behind
     options: dict[str, str] = {}
-    for item in filter(None, _items(rest)):
+    for item in items(rest):
         key, equals, text = item.partition("=")
         if not equals or key.strip() in options:
             raise InputError("option", of=name, allowed="key=value, each key once", got=item)
@@ -79,19 +79,19 @@ def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
     return name, options
 
 
-def _items(text: str) -> Iterator[str]:
-    """The parts between commas that are in no parentheses.
+def items(text: str) -> Iterator[str]:
+    """The parts between commas that are in no parentheses, without those that are empty.
 
-    >>> list(_items("a=1,b=f(c=2,d=g(e=3)),h=4"))
+    >>> list(items("a=1,b=f(c=2,d=g(e=3)),h=4"))
     ['a=1', 'b=f(c=2,d=g(e=3))', 'h=4']
     """
     start = depth = 0
-    for at, letter in enumerate(text):
+    for at, letter in enumerate(f"{text},"):
         depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            yield text[start:at]
+        if letter == "," and (depth == 0 or at == len(text)):
+            if text[start:at]:
+                yield text[start:at]
             start = at + 1
-    yield text[start:]
 
 
 def _load(path: str, kind: str) -> Callable[..., object]:

@@ -41,7 +41,7 @@ def report(
     figure: Annotated[
         list[Path] | None, typer.Option(help="Also a figure, .png, .svg or .pdf; may be repeated.")
     ] = None,
-    x: Annotated[str, typer.Option("--x", help="Of figures: rounds or bytes.")] = "rounds",
+    x: Annotated[str, typer.Option("--x", help="Of figures: rounds, bytes or savings.")] = "rounds",
     downlink: Annotated[str, typer.Option(help="Rate of the link down, as 1Mbit.")] = "1Mbit",
     uplink: Annotated[str, typer.Option(help="Rate of a device's link up.")] = "250kbit",
     latency: Annotated[str, typer.Option(help="Of the link, each way.")] = "50ms",
@@ -63,8 +63,9 @@ def report(
         uplink=rate(uplink, name="uplink"),
         latency=seconds(latency, name="latency"),
     )
-    if x not in ("rounds", "bytes"):
-        raise InputError("x", of="a figure", allowed=one_of(("rounds", "bytes"), x), got=x)
+    if x not in ("rounds", "bytes", "savings"):
+        known = ("rounds", "bytes", "savings")
+        raise InputError("x", of="a figure", allowed=one_of(known, x), got=x)
     outputs = Outputs(
         page=out,
         markdown=markdown,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
+from lossyfl.commands.output import can_write
 from lossyfl.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 def tune(
     config: options.Config = None,
     vector: Annotated[
-        Path | None, options.option("Look at a saved update, a .npy file, instead of training.")
+        list[Path] | None,
+        options.option(
+            "Look at a saved update, a .npy file, instead of training; may be repeated."
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None, options.option("With --vector: also error against rate, .png, .svg or .pdf.")
     ] = None,
     downlink_budget: options.DownlinkBudget = None,
     uplink_budget: options.UplinkBudget = None,
@@ -59,9 +66,11 @@ def tune(
     best within them. With --vector: every quantizer's size and error on a saved update. Can be stopped and
     repeated: runs that are complete are not run again.
     """
-    if vector is not None:
-        _vector(vector, downlink_budget or uplink_budget, as_json=as_json)
+    if vector:
+        _vectors(vector, downlink_budget or uplink_budget, figure, as_json=as_json)
         return
+    if figure is not None:
+        raise InputError("figure", of="tune", allowed="given with --vector", got=str(figure))
     if keep is not None and not 0 < keep <= 1:
         raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=keep)
     flags = {
@@ -146,30 +155,39 @@ def _show(tried: "dict[str, Trial]", best: "Trial | None", words: str, *, as_jso
         typer.echo(f"{words}: --scheme '{best.scheme}'")
 
 
-def _vector(path: Path, limit: str | None, *, as_json: bool) -> None:
+def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:
     from lossyfl.experiments.vectors import measure, read
 
-    rows = measure(read(path), limit)
+    can_write(figure, (".png", ".svg", ".pdf"))
+    vectors = {str(path): read(path) for path in paths}
+    measured = {name: measure(x, limit) for name, x in vectors.items()}
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in rows]))
+        rows = [{"vector": n} | asdict(each) for n, own in measured.items() for each in own]
+        typer.echo(json.dumps(rows))
     else:
-        _show_vector(rows)
+        for name, own in measured.items():
+            _show_vector(name, own)
+    if figure is not None:
+        from lossyfl.report.distortion import draw
+
+        draw(measured, figure)
 
 
-def _show_vector(rows: "Sequence[Coded]") -> None:
+def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="One update as a frame; nmse is ||Q(x) - x||^2 / ||x||^2")
-    for name in ("quantizer", "bytes", "bits an entry", "nmse", "x of 4^-bits"):
-        table.add_column(name, justify="left" if name == "quantizer" else "right")
+    from lossyfl.limits import gaussian
+
+    table = Table(title=f"{name} as a frame; nmse is ||Q(x) - x||^2 / ||x||^2")
+    for head in ("quantizer", "bytes", "bits an entry", "nmse", "x Gaussian limit"):
+        table.add_column(head, justify="left" if head == "quantizer" else "right")
     for each in rows:
-        times = each.nmse * 4**each.bits
         table.add_row(
             each.quantizer,
             f"{each.nbytes:,}",
             f"{each.bits:.3f}",
             f"{each.nmse:.4g}",
-            f"{times:.2f}",
+            f"{each.nmse / gaussian(each.bits):.2f}",
         )
     Console().print(table)

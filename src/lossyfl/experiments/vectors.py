@@ -18,19 +18,14 @@ from lossyfl.vectors import as_vector
 from lossyfl.wire.frame import HARD_LIMIT, Address
 
 FIXED = (
-    "stochastic:levels=1",
-    "stochastic:levels=2",
-    "stochastic:levels=5",
-    "qsgd:levels=64",
-    "qsgd:levels=256",
-    "eden:bits=1",
-    "eden:bits=2",
-    "eden:bits=1,aim=least-error",
-    "eden:bits=2,aim=least-error",
+    *(f"stochastic:levels={levels}" for levels in (1, 2, 5, 20, 100)),
+    *(f"qsgd:levels={levels}" for levels in (16, 64, 256, 1024, 4096)),
+    *(f"eden:bits={bits}" for bits in (1, 2, 3, 4)),
+    *(f"eden:bits={bits},aim=least-error" for bits in (1, 2, 3, 4)),
     "natural",
     "sign",
 )
-RATES = ("0.1bit", "0.25bit", "0.5bit", "1bit", "2bit")
+RATES = ("0.05bit", "0.1bit", "0.25bit", "0.5bit", "1bit", "2bit", "3bit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +36,12 @@ class Coded:
     nbytes: int
     bits: float
     nmse: float
+
+    @property
+    def kind(self) -> str:
+        """The quantizer without its rate or levels."""
+        name, _, options = self.quantizer.partition(" ")[0].partition(":")
+        return f"{name}, least error" if "least-error" in options else name
 
 
 def read(path: Path) -> Vector:

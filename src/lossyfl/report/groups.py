@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lossyfl.errors import InputError
+from lossyfl.registry import items
 from lossyfl.report.runs import Run
 from lossyfl.simulation.experiment import KEYS, Experiment
 from lossyfl.simulation.records import Round
@@ -119,4 +120,4 @@ def _alike(text: str, task: Sequence[Experiment]) -> bool:
 
 
 def _options(settings: Experiment) -> list[str]:
-    return [text for text in settings.scheme.partition(":")[2].split(",") if text]
+    return list(items(settings.scheme.partition(":")[2]))

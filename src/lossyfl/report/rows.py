@@ -93,6 +93,13 @@ def row(group: Group) -> Row:
     )
 
 
+def tails(group: Group) -> list[float]:
+    """The mean of the last ten looks of every run that came as far as the longest."""
+    rounds = max(len(run.rounds) for run in group.runs)
+    looks = [_looks(run)[-LOOKS:] for run in group.runs if len(run.rounds) == rounds]
+    return [fmean(seen) for seen in looks if seen]
+
+
 def _looks(run: Run) -> list[float]:
     return [record.accuracy for record in run.rounds if record.accuracy is not None]
 

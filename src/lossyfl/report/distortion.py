@@ -1,0 +1,71 @@
+"""Error against rate for vectors: every quantizer's frames, and the limits of independent entries."""
+# pyright: reportUnknownMemberType=false
+# Matplotlib leaves parameters of its own functions without types.
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lossyfl import limits
+from lossyfl.experiments.vectors import Coded
+from lossyfl.report import sheet
+from lossyfl.report.styles import OTHERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = "osD^vP*Xhd"
+SPAN = (0.04, 4.0)
+"""Bits an entry that are shown."""
+WORST = 4.0
+"""Errors above this are left out: they are of unbiased quantizers at rates far too low for them."""
+
+
+def draw(measured: Mapping[str, Sequence[Coded]], path: Path) -> None:
+    """Write a figure with axes for each vector to a PNG, SVG or PDF file."""
+    columns = min(len(measured), 2)
+    shape = (-(-len(measured) // columns), columns)
+    kinds = sorted({row.kind for rows in measured.values() for row in rows})
+
+    def fill(figure: "Figure") -> None:
+        for place, (name, rows) in enumerate(measured.items(), start=1):
+            axes = figure.add_subplot(*shape, place)
+            _plot(axes, kinds, rows)
+            axes.set_title(name, fontsize=10, parse_math=False)
+
+    sheet.write(path, shape, fill)
+
+
+def _plot(axes: "Axes", kinds: Sequence[str], rows: Sequence[Coded]) -> None:
+    shown = [row for row in rows if SPAN[0] <= row.bits <= SPAN[1] and row.nmse <= WORST]
+    for kind, style, marker in zip(kinds, cycle(OTHERS), cycle(MARKERS), strict=False):
+        own = [row for row in shown if row.kind == kind]
+        axes.plot(
+            [row.bits for row in own],
+            [row.nmse for row in own],
+            color=style.light,
+            marker=marker,
+            markersize=4,
+            linewidth=1.0,
+            label=f" {kind}",
+        )
+    rates = np.geomspace(*SPAN, 60)
+    gaussian = [limits.gaussian(rate) for rate in rates]
+    axes.plot(rates, gaussian, color="#22262f", linewidth=0.8, label=" limit, Gaussian entries")
+    bits, errors = zip(*limits.laplacian(), strict=True)
+    kept = slice(1, None)  # rate 0 has no place on these axes
+    axes.plot(
+        bits[kept], errors[kept], color="#22262f", linewidth=0.8, linestyle=":",
+        label=" limit, Laplacian entries",
+    )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(*SPAN)
+    axes.set_ylim(bottom=limits.gaussian(SPAN[1]))
+    axes.set_xlabel("Bits an entry, whole frames")
+    axes.set_ylabel("||Q(x) - x||^2 / ||x||^2", parse_math=False)
+    sheet.legend(axes)

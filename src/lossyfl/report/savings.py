@@ -1,0 +1,144 @@
+"""Accuracy against savings: a point for every group, schemes of one kind joined, for either direction.
+
+Right is fewer bytes, up is more accuracy. A dashed line joins the points of the paper's own system where the
+paper would count them; points far below the others stand at the lower edge with their accuracy.
+"""
+# pyright: reportUnknownMemberType=false
+# Matplotlib leaves parameters of its own functions without types.
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Literal
+
+from lossyfl.extras import require
+from lossyfl.registry import items
+from lossyfl.report import sheet
+from lossyfl.report.groups import FAMILIES, Group
+from lossyfl.report.rows import Row, row, tails
+from lossyfl.report.styles import FAMILY, OTHERS, Style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Way = Literal["down", "up"]
+
+TOLERANCE = 0.5
+"""Points of accuracy below lossless links that a line marks."""
+DEPTH = 12.0
+"""Points of accuracy that are shown below the best."""
+MARKERS = "osD^vP*Xhd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Times fewer bytes than 32-bit floats, by ours and by the paper's count, and accuracy in percent."""
+
+    saving: float
+    paper: float | None
+    mean: float
+    low: float
+    high: float
+
+
+def kind(group: Group) -> str:
+    """What joins groups: the paper's system, or the quantizers of ours.
+
+    Rates, levels and what the server does tell points of a kind apart.
+    """
+    if group.family in FAMILIES:
+        return group.family
+    options = dict(item.split("=", 1) for item in items(group.settings.scheme.partition(":")[2]))
+    names = [options.get(way, "deadzone") for way in ("down", "up")]
+    return f"{group.family}, {' / '.join(dict.fromkeys(names))}"
+
+
+def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
+    """The points of every kind, from few savings to many; groups without a look have none."""
+    found: defaultdict[str, list[Point]] = defaultdict(list)
+    for group in groups:
+        facts, ends = row(group), tails(group)
+        saving, paper = _of(facts, way)
+        if saving is None or facts.tail is None:
+            continue
+        made = Point(
+            saving=saving,
+            paper=paper,
+            mean=100 * facts.tail,
+            low=100 * min(ends),
+            high=100 * max(ends),
+        )
+        found[kind(group)].append(made)
+    return {name: sorted(own, key=lambda p: p.saving) for name, own in found.items()}
+
+
+def _of(facts: Row, way: Way) -> tuple[float | None, float | None]:
+    both = (facts.saving.down, facts.paper.down), (facts.saving.up, facts.paper.up)
+    return both[way == "up"]
+
+
+def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
+    """The points of one task and one direction."""
+    found = points(groups, way)
+    every = [point for own in found.values() for point in own]
+    floor = max((point.mean for point in every), default=100.0) - DEPTH
+    others = iter(OTHERS)
+    for marker, (name, own) in zip(cycle(MARKERS), found.items(), strict=False):
+        style = FAMILY[name] if name in FAMILY else next(others)
+        _series(axes, name, own, style, marker, floor)
+    for point in found.get("lossless", []):
+        axes.axhline(point.mean, color="#22262f", linewidth=0.6, alpha=0.5)
+        axes.axhline(point.mean - TOLERANCE, color="#22262f", linewidth=0.6, linestyle=":")
+    axes.set_xscale("log")
+    formatter = require("matplotlib.ticker", extra="report").FuncFormatter(_times)
+    axes.xaxis.set_major_formatter(formatter)
+    axes.xaxis.set_minor_formatter(formatter)
+    axes.tick_params(axis="x", which="minor", labelsize=6)
+    axes.set_xlabel(f"Times fewer bytes {way}, the first model included")
+    axes.set_ylabel("Test accuracy (%), last looks")
+    if any(point.mean < floor for point in every):
+        axes.set_ylim(bottom=floor - 0.6)
+    sheet.legend(axes, "bars: minimum to maximum of seeds")
+
+
+def _times(value: float, _: object) -> str:
+    return f"{value:g}x" if f"{value:e}"[0] in "125" else ""
+
+
+def _series(
+    axes: "Axes", name: str, own: Sequence[Point], style: Style, marker: str, floor: float
+) -> None:
+    shown = [point for point in own if point.mean >= floor]
+    axes.errorbar(
+        [point.saving for point in shown],
+        [point.mean for point in shown],
+        yerr=[
+            [point.mean - point.low for point in shown],
+            [point.high - point.mean for point in shown],
+        ],
+        color=style.light,
+        marker=marker,
+        markersize=4,
+        linewidth=1.0,
+        elinewidth=0.8,
+        label=f" {name}",
+    )
+    for point in own:
+        if point.mean < floor:
+            axes.plot([point.saving], [floor], color=style.light, marker=7, markersize=5)
+            words = f" {name} {point.mean:.0f} %"
+            axes.text(point.saving, floor, words, fontsize=6, color=style.light, parse_math=False)
+    if name == "lfl":
+        counted = [(point.paper, point.mean) for point in shown if point.paper is not None]
+        axes.plot(
+            [x for x, _ in counted],
+            [y for _, y in counted],
+            color=style.light,
+            marker=marker,
+            markersize=5,
+            markerfacecolor="white",
+            linewidth=0.8,
+            linestyle="--",
+            label=" lfl, by the paper's count",
+        )

@@ -1,0 +1,70 @@
+"""Files of figures: one look for all of them, and the same file to the byte every time."""
+# pyright: reportUnknownMemberType=false
+# Matplotlib leaves parameters of its own functions without types.
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lossyfl.errors import InputError
+from lossyfl.extras import require
+from lossyfl.files.atomic import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+LOOK = {
+    "font.size": 9.0,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e6ea",
+    "grid.linewidth": 0.6,
+    "xtick.direction": "in",
+    "ytick.direction": "in",
+    "xtick.top": True,
+    "ytick.right": True,
+    "legend.framealpha": 0.92,
+    "legend.edgecolor": "#c9ccd3",
+    "legend.fancybox": False,
+    "svg.hashsalt": "lossyfl",  # the same names inside the file every time
+    "pdf.fonttype": 42,
+}
+
+
+def write(path: Path, shape: tuple[int, int], fill: "Callable[[Figure], None]") -> None:
+    """Write a figure of rows and columns of axes, which `fill` adds, to a PNG, SVG or PDF file."""
+    if path.suffix not in SUFFIXES:
+        allowed = f"one of {', '.join(SUFFIXES)}"
+        raise InputError("suffix", of="a figure", allowed=allowed, got=path.name)
+    matplotlib = require("matplotlib", extra="report")
+    module = require("matplotlib.figure", extra="report")
+    with matplotlib.rc_context(LOOK):
+        size = (5.2 * shape[1], 3.6 * shape[0])
+        figure: Figure = module.Figure(figsize=size, layout="constrained")
+        fill(figure)
+        image = io.BytesIO()
+        figure.savefig(image, format=path.suffix[1:], dpi=200, metadata=_metadata(path.suffix))
+    write_atomically(path, [image.getvalue()])
+
+
+def legend(axes: "Axes", note: str = "") -> None:
+    """Name what is drawn, if anything is."""
+    if not axes.get_legend_handles_labels()[1]:
+        return
+    box = axes.legend(
+        loc="best", fontsize=7.5, handlelength=2.8, alignment="left", title=note, title_fontsize=7.0
+    )
+    for text in box.get_texts():
+        text.set_parse_math(False)  # a $ in a name is a $
+
+
+def _metadata(suffix: str) -> dict[str, None]:
+    """What would differ from one day or version to the next is left out."""
+    names = {".png": ("Software",), ".svg": ("Date", "Creator"), ".pdf": ("CreationDate",)}
+    return dict.fromkeys(names[suffix])
