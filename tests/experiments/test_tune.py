@@ -120,3 +120,19 @@ class TestCommand:
         own = {r["quantizer"]: r for r in rows}
         assert own["deadzone 500B"]["nbytes"] <= 500
         assert own["deadzone 500B"]["nmse"] <= own["topk 500B"]["nmse"]
+
+    def test_vectors_and_their_figure(self, tmp_path: Path) -> None:
+        rng = np.random.default_rng(0)
+        np.save(tmp_path / "x.npy", rng.laplace(size=20_000).astype(np.float32))
+        np.save(tmp_path / "y.npy", rng.normal(size=20_000).astype(np.float32))
+        names = [str(tmp_path / "x.npy"), str(tmp_path / "y.npy")]
+        line = ["tune", "--vector", names[0], "--vector", names[1]]
+        result = CliRunner().invoke(app, [*line, "--figure", str(tmp_path / "f.svg")])
+        assert result.exit_code == 0, result.output
+        text = (tmp_path / "f.svg").read_text()
+        assert text.count('id="axes_') == 2
+        assert "limit, Laplacian entries" in text
+        rows = json.loads(CliRunner().invoke(app, [*line, "--json"]).output)
+        assert {row["vector"] for row in rows} == set(names)
+        wrong = CliRunner().invoke(app, ["tune", "--figure", str(tmp_path / "f.svg")])
+        assert "figure of tune must be given with --vector" in str(wrong.exception)

@@ -1,0 +1,71 @@
+"""Accuracy against savings: the right points, joined by kind."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.report.synthetic import SETTINGS, long, write
+
+from lossyfl.report import savings
+from lossyfl.report.figure import draw
+from lossyfl.report.groups import Group, group
+from lossyfl.report.rows import row
+from lossyfl.report.runs import find
+
+SCHEMES = {
+    "lossless": "lossless",
+    "lfl:q1=2,q2=2": "lfl",
+    "lfl:q1=5,q2=5": "lfl",
+    "lean:down_budget=1bit,up_budget=1bit": "lean, deadzone",
+    "lean:down_budget=0.5bit,server_optimizer=adam(beta1=0.5,beta2=0.9)": "lean, deadzone",
+    "lean:down=topk(levels=4,keep=0.1),up=sign": "lean, topk(levels=4,keep=0.1) / sign",
+}
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> list[Group]:
+    for number, scheme in enumerate(SCHEMES):
+        for seed in (0, 1):
+            chosen = replace(SETTINGS, scheme=scheme, seed=seed)
+            write(tmp_path / f"{number}-{seed}", chosen, rounds=long(7 * number + seed, 30))
+    write(tmp_path / "empty", replace(SETTINGS, scheme="lb"), rounds=[])
+    return group(find([tmp_path]))
+
+
+def test_kinds_join_rates_and_levels(groups: list[Group]) -> None:
+    kinds = {each.settings.scheme: savings.kind(each) for each in groups}
+    assert kinds == SCHEMES | {"lb": "lb"}
+
+
+@pytest.mark.parametrize("way", ["down", "up"])
+def test_points_are_those_of_the_table(groups: list[Group], way: savings.Way) -> None:
+    found = savings.points(groups, way)
+    assert set(found) == set(SCHEMES.values())
+    assert [len(found[name]) for name in ("lossless", "lfl", "lean, deadzone")] == [1, 2, 2]
+    for own in found.values():
+        assert [point.saving for point in own] == sorted(point.saving for point in own)
+        assert all(point.low <= point.mean <= point.high for point in own)
+    facts = row(groups[0])
+    assert facts.tail is not None
+    point = found["lossless"][0]
+    assert point.mean == 100 * facts.tail
+    assert point.saving == (facts.saving.down if way == "down" else facts.saving.up)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_the_same_file_to_the_byte(groups: list[Group], tmp_path: Path, suffix: str) -> None:
+    for name in ("one", "two"):
+        draw(groups, tmp_path / f"{name}{suffix}", x="savings", title="a $ b")
+    one, two = (tmp_path / f"{name}{suffix}" for name in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_axes_for_either_direction_and_names_in_the_legend(
+    groups: list[Group], tmp_path: Path
+) -> None:
+    write(tmp_path / "m", replace(SETTINGS, task="mnist"), rounds=long(3, 30))
+    draw([*groups, *group(find([tmp_path / "m"]))], tmp_path / "a.svg", x="savings")
+    text = (tmp_path / "a.svg").read_text()
+    assert text.count('id="axes_') == 4
+    assert "by the paper's count" in text
+    assert "lean, deadzone" in text
