@@ -34,7 +34,8 @@ def test_add_is_the_reference_in_any_strips(seed: int, cut: int, strip: int) -> 
     bounds, table = np.array([0, cut, ENTRIES]), ladder(9, [2.5, 0.0])
     symbols = np.empty(ENTRIES, dtype=np.uint8)
     for start in range(0, ENTRIES, strip):
-        dither.add(x, bounds, table, seed, range(start, min(start + strip, ENTRIES)), symbols)
+        span = range(start, min(start + strip, ENTRIES))
+        dither.add(x, bounds, dither.steps_of(table), table.levels, seed, span, symbols)
     assert np.array_equal(symbols, reference(x, bounds, table, seed))
 
 

@@ -20,7 +20,7 @@ def test_laplacian_lies_between_shannons_lower_bound_and_the_gaussian() -> None:
     assert (np.diff(errors) < 0).all()
     excess = errors * 4**rates
     assert (excess[1:] < 1).all()
-    assert (excess > np.e / np.pi * 0.999).all()
+    assert (excess > np.e / np.pi * 0.9985).all()  # points are exact to 0.001 bits
     assert excess[-1] == pytest.approx(np.e / np.pi, rel=2e-3)
 
 

@@ -42,12 +42,17 @@ def take_off(x: Vector, bounds: Bounds, ladder: Ladder, seed: int) -> None:
 
 
 def add(
-    x: Vector, bounds: Bounds, ladder: Ladder, seed: int, span: range, symbols: Symbols
+    x: Vector,
+    bounds: Bounds,
+    steps: Vector,
+    levels: int,
+    seed: int,
+    span: range,
+    symbols: Symbols,
 ) -> None:
     """The symbols of the entries in `span`: x / step + noise, rounded."""
-    steps, levels = steps_of(ladder), np.float32(ladder.levels)
     drawn = bits(Stream(seed, KEY), span.start, span.stop)
-    _add(x, span.start, span.stop, bounds, steps, levels, drawn, symbols)
+    _add(x, span.start, span.stop, bounds, steps, np.float32(levels), drawn, symbols)
 
 
 @kernel

@@ -54,7 +54,7 @@ class Magnitudes:
         return self.first + len(self.sums)
 
 
-def measure(x: Vector, bounds: Bounds, factors: Vector, threads: int = 1) -> Magnitudes:
+def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 1) -> Magnitudes:
     """The bins of `factor * x`; raises on NaN and infinity."""
     starts = range(0, len(x), STRIP)
     counts = np.zeros((len(starts), 2 * BINS), dtype=np.int64)
@@ -88,7 +88,7 @@ def _bin(
     start: int,
     stop: int,
     bounds: Bounds,
-    factors: Vector,
+    factors: Vector | Floats,
     counts: Counts,
     sums: Floats,
 ) -> float:

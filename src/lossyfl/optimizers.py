@@ -5,6 +5,7 @@ reads theta(t+1) = theta_hat(t) + step(sum).
 """
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
@@ -87,7 +88,7 @@ class Adam:
     def __post_init__(self) -> None:
         _check(self.rate, "Adam", beta1=self.beta1, beta2=self.beta2)
         if not _is_number(self.floor) or not 0 < self.floor < np.inf:
-            raise InputError("floor", of="Adam", allowed="> 0", got=self.floor)
+            raise InputError("floor", of="Adam", allowed="> 0 and finite", got=self.floor)
 
     def init(self, entries: int) -> Moments:
         """No moments yet."""
@@ -118,18 +119,22 @@ def optimizer(spec: str, rate: float | None = None) -> Optimizer:
     """
     if rate is not None and (isinstance(rate, str) or not np.isfinite(rate)):
         raise InputError("server_lr", of="scheme", allowed="a number", got=rate)
-    if spec == "none" and rate is not None:
-        allowed = "left out without a server_optimizer"
-        raise InputError("server_lr", of="scheme", allowed=allowed, got=rate)
-    if rate is not None and "rate=" in str(spec):
+    made = _registry.build(str(spec), {} if rate is None else {"rate": rate})
+    if not hasattr(made, "init") or not hasattr(made, "step"):
+        allowed = "an optimizer (lossyfl.optimizers.Optimizer)"
+        raise InputError("server_optimizer", of="scheme", allowed=allowed, got=spec)
+    if rate is not None and "rate" in _registry.options(str(spec)):
         allowed = "left out where the server_optimizer says its rate"
         raise InputError("server_lr", of="scheme", allowed=allowed, got=rate)
-    return _registry.build(str(spec), {} if rate is None else {"rate": rate})
+    if rate is not None and not hasattr(made, "rate"):
+        allowed = "left out without a server_optimizer that has a rate"
+        raise InputError("server_lr", of="scheme", allowed=allowed, got=rate)
+    return made
 
 
 def _check(rate: float, of: str, **betas: float) -> None:
     if not _is_number(rate) or not 0 < rate < np.inf:
-        raise InputError("rate", of=of, allowed="> 0", got=rate)
+        raise InputError("rate", of=of, allowed="> 0 and finite", got=rate)
     for name, beta in betas.items():
         if not _is_number(beta) or not 0 <= beta < 1:
             raise InputError(name, of=of, allowed="in [0, 1)", got=beta)
@@ -137,4 +142,4 @@ def _check(rate: float, of: str, **betas: float) -> None:
 
 def _is_number(value: object) -> bool:
     """Options come from texts: they may be anything."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is not bool and isinstance(value, Real)

@@ -25,6 +25,7 @@ def bits(rng: Stream, start: int, stop: int) -> Bits:
     return words.view(np.uint32)[start % 2 : start % 2 + stop - start]
 
 
+# The stochastic quantizer has a copy inside its own kernel: numba's cache looks at one file only.
 @kernel
 def _words(a: np.uint64, b: np.uint64, start: int, words: NDArray[np.uint64]) -> None:
     """Words [start, start + len(words)) of the stream with the key (a, b)."""

@@ -37,6 +37,10 @@ class Registry(Generic[T]):
         """All registered names, sorted."""
         return sorted(self._makers)
 
+    def options(self, spec: str) -> dict[str, str]:
+        """The options that a spec says, as texts."""
+        return _split(spec, self._makers)[1]
+
     def build(self, spec: str, given: Mapping[str, object] | None = None) -> T:
         """The object that `name:key=value,key=value` describes.
 
@@ -63,6 +67,8 @@ class Registry(Generic[T]):
 
 def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
     """Name and options of a spec; the name of something to import keeps its own colon."""
+    if spec.count("(") != spec.count(")"):
+        raise InputError("parentheses", of=spec, allowed="closed", got=spec[-20:])
     head, bracket, inner = spec.partition("(")
     if bracket and spec.endswith(")") and "=" not in head:
         spec = f"{head}:{inner[:-1]}"
@@ -103,8 +109,11 @@ def _load(path: str, kind: str) -> Callable[..., object]:
         allowed = "a class that can be imported as package.module:Name"
         got = f"{path} ({type(error).__name__}: {error})"
         raise InputError("path", of=kind, allowed=allowed, got=got) from error
-    if not callable(found):
-        raise InputError("path", of=kind, allowed="a class or function", got=path)
+    try:
+        inspect.signature(found)
+    except (TypeError, ValueError) as error:  # no function, or one of C's
+        allowed = "a class or function whose parameters can be seen"
+        raise InputError("path", of=kind, allowed=allowed, got=path) from error
     return found
 
 

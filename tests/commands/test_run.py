@@ -156,5 +156,8 @@ def test_save_updates_writes_what_links_were_given(tmp_path: Path) -> None:
     )
     names = {path.name for path in (out / "updates").iterdir()}
     assert names == {"2-down.npy", *(f"{t}-up-{m}.npy" for t in (0, 2) for m in (0, 1, 2))}
-    assert "saves" not in bad("run", "--save-updates", "soon", "--out", tmp_path / "other")
+    assert "numbers of rounds" in bad("run", "--save-updates", "soon", "--out", tmp_path / "other")
+    assert "rounds from 0 to 2" in bad(
+        "run", "--task", TINY, "--rounds", 3, "--save-updates", "3", "--out", tmp_path / "other"
+    )
     assert "numbers of rounds" in bad("run", "--save-updates", "1,-2", "--out", tmp_path / "other")

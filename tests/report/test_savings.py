@@ -18,7 +18,7 @@ SCHEMES = {
     "lfl:q1=5,q2=5": "lfl",
     "lean:down_budget=1bit,up_budget=1bit": "lean, deadzone",
     "lean:down_budget=0.5bit,server_optimizer=adam(beta1=0.5,beta2=0.9)": "lean, deadzone",
-    "lean:down=topk(levels=4,keep=0.1),up=sign": "lean, topk(levels=4,keep=0.1) / sign",
+    "lean:down=topk(levels=4,keep=0.1),up=sign": "lean, topk / sign",
 }
 
 
@@ -50,6 +50,29 @@ def test_points_are_those_of_the_table(groups: list[Group], way: savings.Way) ->
     point = found["lossless"][0]
     assert point.mean == 100 * facts.tail
     assert point.saving == (facts.saving.down if way == "down" else facts.saving.up)
+
+
+def test_seeds_that_agree(tmp_path: Path) -> None:
+    """Sums of the same accuracies in another order must not make bars of negative length."""
+    for value in (331 / 360, 0.1, 0.7, 1 / 3):
+        same = [replace(record, accuracy=value) for record in long(3, 30)]
+        for seed in range(3):
+            write(
+                tmp_path / f"{value}-{seed}",
+                replace(SETTINGS, seed=seed, tau=int(100 * value)),
+                rounds=same,
+            )
+    draw(group(find([tmp_path])), tmp_path / "a.svg", x="savings")
+
+
+def test_schemes_of_others_and_many_kinds(tmp_path: Path) -> None:
+    for number in range(40):
+        chosen = replace(SETTINGS, scheme=f"my.module{number}:make")
+        write(tmp_path / str(number), chosen, rounds=long(number, 3))
+    groups = group(find([tmp_path]))
+    assert savings.kind(groups[0]) == "my.module0:make"
+    draw(groups, tmp_path / "a.svg", x="savings")
+    draw([], tmp_path / "b.svg", x="savings")
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])

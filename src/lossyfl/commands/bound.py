@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lossyfl.commands.output import can_write
+from lossyfl.commands.output import FIGURES, can_write
 
 
 def bound(
@@ -25,7 +25,7 @@ def bound(
     from lossyfl.experiments import bound as experiment
 
     can_write(json_file)
-    can_write(plot, (".png", ".svg", ".pdf"))
+    can_write(plot, FIGURES)
     console = Console()
     console.width = max(console.width, 150)  # a wide table wraps better than it shrinks
     settings = experiment.small_settings() if quick else experiment.default_settings()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
-from lossyfl.errors import Diverged, InputError, Stopped
+from lossyfl.errors import Diverged, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,13 +61,8 @@ def compare(
     }  # fmt: skip
     settings = options.merged(config, flags)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    for name in ("scheme", "out", "checkpoint_every", "tensorboard", "save_updates"):
-        if name in settings or name in how:
-            allowed = "left out of the file; " + (
-                "--schemes says them" if name == "scheme" else "a comparison has no such setting"
-            )
-            got = (settings | how)[name]
-            raise InputError(name, of="a comparison", allowed=allowed, got=got)
+    options.refuse(settings, ("scheme",), "--schemes says them", of="a comparison")
+    options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="a comparison")
     options.import_from_here()
     count = options.start_workers(how.get("workers"))
     from lossyfl.experiments.compare import plan, settled

@@ -3,7 +3,7 @@
 # Typer leaves parameters of its own functions without types.
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +23,9 @@ def option(help: str, *names: str) -> typer.models.OptionInfo:
 
 HOW = ("workers", "out", "data_dir", "checkpoint_every", "tensorboard", "save_updates")
 """Keys that say how a run is done, beside those of the experiment."""
+
+OF_ONE_RUN = ("out", "checkpoint_every", "tensorboard", "save_updates")
+"""Those of them that commands of many runs do not take from a file."""
 
 BUDGETS = {"downlink_budget": "down_budget", "uplink_budget": "up_budget"}
 """Settings that are options of the scheme."""
@@ -86,6 +89,14 @@ def with_budgets(settings: Mapping[str, object]) -> dict[str, object]:
         allowed = "lean, which keeps to one, or left out"
         raise InputError("scheme", of="a run with a budget", allowed=allowed, got=scheme)
     return rest | {"scheme": f"{scheme}{',' if ':' in scheme else ':'}{','.join(said)}"}
+
+
+def refuse(settings: Mapping[str, object], names: Sequence[str], why: str, *, of: str) -> None:
+    """Raise if a file has a setting that a command does not take."""
+    for name in names:
+        if name in settings:
+            allowed = f"left out of the file; {why}"
+            raise InputError(name, of=of, allowed=allowed, got=settings[name])
 
 
 def import_from_here() -> None:

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from lossyfl.errors import InputError
 
+FIGURES = (".png", ".svg", ".pdf")
+"""The kinds of files that figures are written to."""
+
 
 def can_write(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
     """Raise if a file cannot be written here, before the work that fills it."""

@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from lossyfl.commands.output import can_write
+from lossyfl.commands.output import FIGURES, can_write
 from lossyfl.errors import InputError, one_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def report(
 
     Runs that differ only in their seed are drawn as one curve with a band.
     """
-    from lossyfl.report.figure import draw
+    from lossyfl.report.figure import X, draw
     from lossyfl.report.link import Link
     from lossyfl.report.payload import Options
     from lossyfl.report.units import rate, seconds
@@ -63,9 +63,8 @@ def report(
         uplink=rate(uplink, name="uplink"),
         latency=seconds(latency, name="latency"),
     )
-    if x not in ("rounds", "bytes", "savings"):
-        known = ("rounds", "bytes", "savings")
-        raise InputError("x", of="a figure", allowed=one_of(known, x), got=x)
+    if x not in get_args(X):
+        raise InputError("x", of="a figure", allowed=one_of(get_args(X), x), got=x)
     outputs = Outputs(
         page=out,
         markdown=markdown,
@@ -78,7 +77,7 @@ def report(
     groups = _follow(folders, outputs, options) if watch else _write(folders, outputs, options)
     _tables(groups, outputs, options)
     for path in outputs.figures:
-        draw(groups, path, x=x, title=title, caption=caption)
+        draw(groups, path, x=cast("X", x), title=title, caption=caption)
     runs = sum(len(group.runs) for group in groups)
     typer.echo(f"{runs} run{'' if runs == 1 else 's'} in {out}; open it in a browser")
 
@@ -90,7 +89,7 @@ def _check(outputs: Outputs) -> None:
     can_write(outputs.csv)
     can_write(outputs.rounds_csv)
     for path in outputs.figures:
-        can_write(path, (".png", ".svg", ".pdf"))
+        can_write(path, FIGURES)
 
 
 def _follow(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "list[Group]":

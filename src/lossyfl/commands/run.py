@@ -66,9 +66,7 @@ def run(
     count = options.start_workers(how.get("workers"))
     from lossyfl.simulation import run as simulation
     from lossyfl.simulation.experiment import experiment, slug
-    from lossyfl.simulation.updates import rounds_of
 
-    wanted = how.get("save_updates")
     chosen = experiment(settings)
     named = slug(f"{chosen.task}-{chosen.scheme}-{chosen.seed}")
     folder = options.path("out", how.get("out")) or Path("runs") / named
@@ -79,7 +77,7 @@ def run(
         data_dir=options.path("data_dir", how.get("data_dir")),
         checkpoint_every=options.seconds(how.get("checkpoint_every")),
         force=force,
-        save_updates=frozenset() if wanted is None else rounds_of(wanted),
+        save_updates=_rounds_of(how.get("save_updates")),
         watcher=_watcher(
             folder, quiet=quiet, board=options.flag("tensorboard", how.get("tensorboard"))
         ),
@@ -94,6 +92,7 @@ def resume(
     data_dir: options.DataDir = None,
     checkpoint_every: options.Every = None,
     tensorboard: options.Board = False,
+    save_updates: options.SaveUpdates = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -108,9 +107,16 @@ def resume(
         workers=count,
         data_dir=data_dir,
         checkpoint_every=options.seconds(checkpoint_every),
+        save_updates=_rounds_of(save_updates),
         watcher=_watcher(folder, quiet=quiet, board=tensorboard),
     )
     _finish(outcome, as_json=as_json)
+
+
+def _rounds_of(said: object) -> frozenset[int]:
+    from lossyfl.simulation.updates import rounds_of
+
+    return frozenset() if said is None else rounds_of(said)
 
 
 def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher":

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
-from lossyfl.commands.output import can_write
+from lossyfl.commands.output import FIGURES, can_write
 from lossyfl.errors import InputError
+from lossyfl.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +68,9 @@ def tune(
     repeated: runs that are complete are not run again.
     """
     if vector:
+        if downlink_budget and uplink_budget:
+            got = f"{downlink_budget} and {uplink_budget}"
+            raise InputError("budget", of="tune --vector", allowed="one of the two", got=got)
         _vectors(vector, downlink_budget or uplink_budget, figure, as_json=as_json)
         return
     if figure is not None:
@@ -82,6 +86,8 @@ def tune(
     downlink_budget = downlink_budget or _text(settings.pop("downlink_budget", None))
     uplink_budget = uplink_budget or _text(settings.pop("uplink_budget", None))
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
+    options.refuse(settings, ("scheme",), "it finds one", of="tune")
+    options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="tune")
     options.import_from_here()
     count = options.start_workers(how.get("workers"))
     from lossyfl.experiments import tune as search
@@ -158,7 +164,9 @@ def _show(tried: "dict[str, Trial]", best: "Trial | None", words: str, *, as_jso
 def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:
     from lossyfl.experiments.vectors import measure, read
 
-    can_write(figure, (".png", ".svg", ".pdf"))
+    if figure is not None:
+        can_write(figure, FIGURES)
+        require("matplotlib", extra="report")  # before the work
     vectors = {str(path): read(path) for path in paths}
     measured = {name: measure(x, limit) for name, x in vectors.items()}
     if as_json:
@@ -168,7 +176,7 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
         for name, own in measured.items():
             _show_vector(name, own)
     if figure is not None:
-        from lossyfl.report.distortion import draw
+        from lossyfl.experiments.distortion import draw
 
         draw(measured, figure)
 

@@ -30,18 +30,16 @@ RATES = ("0.05bit", "0.1bit", "0.25bit", "0.5bit", "1bit", "2bit", "3bit")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coded:
-    """A vector as a frame: real bytes, bits an entry, and the relative error of one draw."""
+    """A vector as a frame: real bytes, bits an entry, and the relative error of one draw.
+
+    kind: the quantizer without its rate or levels
+    """
 
     quantizer: str
+    kind: str
     nbytes: int
     bits: float
     nmse: float
-
-    @property
-    def kind(self) -> str:
-        """The quantizer without its rate or levels."""
-        name, _, options = self.quantizer.partition(" ")[0].partition(":")
-        return f"{name}, least error" if "least-error" in options else name
 
 
 def read(path: Path) -> Vector:
@@ -57,22 +55,27 @@ def measure(x: Vector, limit: str | None = None) -> list[Coded]:
     """Every quantizer on a vector, by size: within a budget, or at several rates."""
     some = tuple(r for r in RATES if (target(r, of="tune").rate or 0) * len(x) >= 8 * SMALLEST)
     limits = some if limit is None else (limit,)
-    policies: dict[str, Policy] = {
-        f"{name} {each}": budgeted(each, quantizer(name), name="budget")
-        for name in ADJUSTABLE
-        for each in limits
-    }
-    for policy in policies.values():
-        policy.check(len(x))
-    fixed = {name: Schedule.constant(quantizer(name)) for name in FIXED}
-    rows = [coded(name, policy, x) for name, policy in (policies | fixed).items()]
+    rows: list[Coded] = []
+    for name in ADJUSTABLE:
+        for each in limits:
+            policy = budgeted(each, quantizer(name), name="budget")
+            policy.check(len(x))
+            rows.append(coded(f"{name} {each}", name, policy, x))
+    for spec in FIXED:
+        name = spec.partition(":")[0] + (", least error" if "least-error" in spec else "")
+        rows.append(coded(spec, name, Schedule.constant(quantizer(spec)), x))
     return sorted(rows, key=lambda each: each.nbytes)
 
 
-def coded(name: str, policy: Policy, x: Vector) -> Coded:
+def coded(name: str, kind: str, policy: Policy, x: Vector) -> Coded:
     """One vector by one policy."""
     _, frame = policy.make(x, Message(address=Address(), rng=stream(0)))
     error = decode(frame, max_entries=HARD_LIMIT).astype(np.float64) - x
     energy = float(np.square(x, dtype=np.float64).sum())
-    nmse = float(error @ error) / energy if energy else 0.0
-    return Coded(quantizer=name, nbytes=len(frame), bits=8 * len(frame) / len(x), nmse=nmse)
+    return Coded(
+        quantizer=name,
+        kind=kind,
+        nbytes=len(frame),
+        bits=8 * len(frame) / len(x),
+        nmse=float(error @ error) / energy if energy else 0.0,
+    )

@@ -33,13 +33,12 @@ from lossyfl.types import (
 from lossyfl.vectors import check_finite
 
 MAX_LEVELS = 32_767
-FINEST, COARSEST = 1e-3, 1e3
+FINEST, COARSEST = 1e-3, 1e6
 """The steps that are tried, in root mean squares."""
 HALVINGS = 22
+ATTEMPTS = 8
 COUNT_BITS = 14
 """About what the count of a symbol takes."""
-LEAST = 2.0**-120
-"""Smaller roots have no inverse."""
 TINY = 2.0**-149
 """The smallest float32 above 0."""
 
@@ -79,16 +78,18 @@ class Dithered:
         if bits is None:
             step = math.sqrt(12 * (wanted.nmse or 0))
             return _rounded(x, bounds, roots, step, rng, threads)
-        factors = np.divide(1, roots, out=np.zeros_like(roots), where=roots > LEAST)
+        # In double precision: a float32 has no inverse for the smallest roots.
+        wide = roots.astype(np.float64)
+        factors = np.divide(1, wide, out=np.zeros_like(wide), where=wide > 0)
         known = magnitudes.measure(x, bounds, factors, threads)
-        room = bits - min(
-            2 * math.sqrt(len(x)), bits / 200
-        )  # a draw may take more than the average
-        step = _step(known, room - 32 * len(roots))
+        spare = min(2 * math.sqrt(len(x)), bits / 200)  # a draw may take more than the average
+        step = _step(known, bits - spare - 32 * len(roots))
         found = _rounded(x, bounds, roots, step, rng, threads)
-        while size(found) > bits and step < COARSEST:
-            room -= 1.5 * (size(found) - bits) + 16
-            step = _step(known, room - 32 * len(roots))
+        for _ in range(ATTEMPTS):
+            if size(found) <= bits or step == COARSEST:
+                break
+            spare += 1.5 * (size(found) - bits) + 16
+            step = _step(known, bits - spare - 32 * len(roots))
             found = _rounded(x, bounds, roots, step, rng, threads)
         return found
 
@@ -103,7 +104,7 @@ class Dithered:
 
 
 def _step(known: Magnitudes, bits: float) -> float:
-    """The smallest step, in roots, whose symbols and counts take so many bits on average."""
+    """The smallest step, in roots, whose symbols and counts take so many bits on average, or the coarsest."""
     used = known.counts.sum(axis=0)
     values = known.sums / np.maximum(used, 1)
     fine, coarse = math.log(FINEST), math.log(COARSEST)
@@ -112,7 +113,7 @@ def _step(known: Magnitudes, bits: float) -> float:
         middle = (fine + coarse) / 2
         taken = _expected_bits(values, known.counts, math.exp(middle), expected)
         fine, coarse = (fine, middle) if taken <= bits else (middle, coarse)
-    return math.exp(coarse)
+    return COARSEST if coarse == math.log(COARSEST) else math.exp(coarse)
 
 
 @kernel
@@ -128,7 +129,10 @@ def _expected_bits(values: Floats, counts: Counts, step: float, expected: Floats
             expected[sign, level + 1] += counts[sign, i] * (share - level)
     expected[0, 0] += expected[1, 0]  # there is one zero
     expected[1, 0] = 0
-    total = expected[:, :levels].sum()
+    total = 0.0
+    for sign in range(2):
+        for level in range(levels):  # one after the other: NumPy alone would add in another order
+            total += expected[sign, level]
     bits = 0.0
     for sign in range(2):
         for level in range(levels):
@@ -153,11 +157,12 @@ def _rounded(
         alphabet=2 * levels + 1,
     )
     symbols = np.empty(len(x), dtype=symbol_type(ladder.alphabet))
+    exact = dither.steps_of(ladder)
     tallies = [Tally(ladder.alphabet) for _ in range(threads)]
 
     def strip(start: int) -> None:
         span = range(start, min(start + STRIP, len(x)))
-        dither.add(x, bounds, ladder, rng.a, span, symbols)
+        dither.add(x, bounds, exact, ladder.levels, rng.a, span, symbols)
         tally = tallies.pop()
         tally.add(symbols[span.start : span.stop])  # while they are in the cache
         tallies.append(tally)

@@ -29,7 +29,7 @@ from lossyfl.vectors import check_finite
 
 LOWEST = -149
 """The exponent of the smallest float32 above 0."""
-LARGEST = 127
+LARGEST = 2.0**127
 NEGATIVE = 512
 """What is added to the code of a power of two for a negative entry."""
 
@@ -57,6 +57,9 @@ class Natural:
         """The symbols of `x`: sign and exponent."""
         del bounds
         check_finite(x)
+        peak = max(float(x.max()), -float(x.min()))
+        if peak > LARGEST:
+            raise InputError("entries", of="Natural", allowed="at most 2^127", got=peak)
         codes = _drawn(x, rng, threads)
         tally = histogram.Tally(2 * NEGATIVE)
         tally.add(codes)
@@ -64,8 +67,6 @@ class Natural:
         powers = np.flatnonzero(seen[:NEGATIVE] + seen[NEGATIVE:])
         powers = powers[powers > 0] + LOWEST - 1
         lowest, highest = (int(powers[0]), int(powers[-1])) if len(powers) else (0, 0)
-        if highest > LARGEST:
-            raise InputError("entries", of="Natural", allowed="at most 2^127", got=np.abs(x).max())
         values = np.ldexp(np.float32(1), np.arange(lowest, highest + 1)).astype(np.float32)
         row = np.concatenate([-values[::-1], np.zeros(1, np.float32), values])
         symbol_of = _symbols(lowest, highest)

@@ -70,5 +70,8 @@ def _signs(x: Vector, bounds: Bounds, symbols: Symbols, means: Vector) -> int:
                 parts[k] += abs(np.float64(own[i + k]))
         for i in range(len(own) // 8 * 8, len(own)):
             parts[0] += abs(np.float64(own[i]))
-        means[block] = parts.sum() / len(own)
+        total = 0.0
+        for k in range(8):  # one after the other: NumPy alone would add in another order
+            total += parts[k]
+        means[block] = total / len(own)
     return plus

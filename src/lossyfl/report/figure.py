@@ -1,4 +1,4 @@
-"""A figure for print, as the paper draws them: accuracy against rounds, one line style a scheme."""
+"""A figure for print, as the paper draws them: accuracy against rounds, bytes or savings."""
 # pyright: reportUnknownMemberType=false
 # Matplotlib leaves parameters of its own functions without types.
 
@@ -37,7 +37,7 @@ def draw(
     """
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
     ways = ("down", "up") if x == "savings" else ("",)
-    shape = (len(tasks), 2) if x == "savings" else (1, max(len(tasks), 1))
+    shape = (max(len(tasks), 1), 2) if x == "savings" else (1, max(len(tasks), 1))
 
     def fill(figure: "Figure") -> None:
         for place, (task, way) in enumerate(product(tasks, ways), start=1):

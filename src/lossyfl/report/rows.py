@@ -59,8 +59,8 @@ class Row:
 
 def row(group: Group) -> Row:
     """The row of a group."""
-    rounds = max(len(run.rounds) for run in group.runs)
-    whole = [run for run in group.runs if len(run.rounds) == rounds]
+    whole = _longest(group)
+    rounds = len(whole[0].rounds)
     looks = [_looks(run) for run in whole]
     ends = [seen[-1] for seen in looks if seen]
     tail = [value for seen in looks for value in seen[-LOOKS:]]
@@ -95,9 +95,14 @@ def row(group: Group) -> Row:
 
 def tails(group: Group) -> list[float]:
     """The mean of the last ten looks of every run that came as far as the longest."""
-    rounds = max(len(run.rounds) for run in group.runs)
-    looks = [_looks(run)[-LOOKS:] for run in group.runs if len(run.rounds) == rounds]
+    looks = [_looks(run)[-LOOKS:] for run in _longest(group)]
     return [fmean(seen) for seen in looks if seen]
+
+
+def _longest(group: Group) -> list[Run]:
+    """The runs that came as far as any."""
+    rounds = max(len(run.rounds) for run in group.runs)
+    return [run for run in group.runs if len(run.rounds) == rounds]
 
 
 def _looks(run: Run) -> list[float]:

@@ -10,14 +10,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from lossyfl.extras import require
 from lossyfl.registry import items
 from lossyfl.report import sheet
 from lossyfl.report.groups import FAMILIES, Group
-from lossyfl.report.rows import Row, row, tails
-from lossyfl.report.styles import FAMILY, OTHERS, Style
+from lossyfl.report.rows import row, tails
+from lossyfl.report.styles import FAMILY, INK, MARKERS, OTHERS, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,6 @@ TOLERANCE = 0.5
 """Points of accuracy below lossless links that a line marks."""
 DEPTH = 12.0
 """Points of accuracy that are shown below the best."""
-MARKERS = "osD^vP*Xhd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +43,12 @@ class Point:
 
 
 def kind(group: Group) -> str:
-    """What joins groups: the paper's system, or the quantizers of ours.
-
-    Rates, levels and what the server does tell points of a kind apart.
-    """
-    if group.family in FAMILIES:
-        return group.family
+    """What joins groups: the paper's system, or the quantizers of ours, whatever their rates and levels."""
+    if group.family != "lean":
+        return group.family if group.family in FAMILIES else group.settings.scheme
     options = dict(item.split("=", 1) for item in items(group.settings.scheme.partition(":")[2]))
-    names = [options.get(way, "deadzone") for way in ("down", "up")]
-    return f"{group.family}, {' / '.join(dict.fromkeys(names))}"
+    names = [options.get(way, "deadzone").partition("(")[0] for way in ("down", "up")]
+    return f"lean, {' / '.join(dict.fromkeys(names))}"
 
 
 def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
@@ -59,13 +56,13 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
     found: defaultdict[str, list[Point]] = defaultdict(list)
     for group in groups:
         facts, ends = row(group), tails(group)
-        saving, paper = _of(facts, way)
-        if saving is None or facts.tail is None:
+        saving: float | None = getattr(facts.saving, way)
+        if saving is None or not ends:
             continue
         made = Point(
             saving=saving,
-            paper=paper,
-            mean=100 * facts.tail,
+            paper=getattr(facts.paper, way),
+            mean=100 * fmean(ends),
             low=100 * min(ends),
             high=100 * max(ends),
         )
@@ -73,23 +70,18 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
     return {name: sorted(own, key=lambda p: p.saving) for name, own in found.items()}
 
 
-def _of(facts: Row, way: Way) -> tuple[float | None, float | None]:
-    both = (facts.saving.down, facts.paper.down), (facts.saving.up, facts.paper.up)
-    return both[way == "up"]
-
-
 def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     """The points of one task and one direction."""
     found = points(groups, way)
     every = [point for own in found.values() for point in own]
     floor = max((point.mean for point in every), default=100.0) - DEPTH
-    others = iter(OTHERS)
+    others = cycle(OTHERS)
     for marker, (name, own) in zip(cycle(MARKERS), found.items(), strict=False):
         style = FAMILY[name] if name in FAMILY else next(others)
         _series(axes, name, own, style, marker, floor)
     for point in found.get("lossless", []):
-        axes.axhline(point.mean, color="#22262f", linewidth=0.6, alpha=0.5)
-        axes.axhline(point.mean - TOLERANCE, color="#22262f", linewidth=0.6, linestyle=":")
+        axes.axhline(point.mean, color=INK[0], linewidth=0.6, alpha=0.5)
+        axes.axhline(point.mean - TOLERANCE, color=INK[0], linewidth=0.6, linestyle=":")
     axes.set_xscale("log")
     formatter = require("matplotlib.ticker", extra="report").FuncFormatter(_times)
     axes.xaxis.set_major_formatter(formatter)
@@ -109,14 +101,14 @@ def _times(value: float, _: object) -> str:
 def _series(
     axes: "Axes", name: str, own: Sequence[Point], style: Style, marker: str, floor: float
 ) -> None:
+    """The points of one kind, joined; those that have fallen too low at the edge."""
     shown = [point for point in own if point.mean >= floor]
+    below = [max(point.mean - point.low, 0.0) for point in shown]
+    above = [max(point.high - point.mean, 0.0) for point in shown]
     axes.errorbar(
         [point.saving for point in shown],
         [point.mean for point in shown],
-        yerr=[
-            [point.mean - point.low for point in shown],
-            [point.high - point.mean for point in shown],
-        ],
+        yerr=[below, above],
         color=style.light,
         marker=marker,
         markersize=4,
@@ -130,15 +122,19 @@ def _series(
             words = f" {name} {point.mean:.0f} %"
             axes.text(point.saving, floor, words, fontsize=6, color=style.light, parse_math=False)
     if name == "lfl":
-        counted = [(point.paper, point.mean) for point in shown if point.paper is not None]
-        axes.plot(
-            [x for x, _ in counted],
-            [y for _, y in counted],
-            color=style.light,
-            marker=marker,
-            markersize=5,
-            markerfacecolor="white",
-            linewidth=0.8,
-            linestyle="--",
-            label=" lfl, by the paper's count",
-        )
+        _by_the_papers_count(axes, shown, style, marker)
+
+
+def _by_the_papers_count(axes: "Axes", shown: Sequence[Point], style: Style, marker: str) -> None:
+    counted = [(point.paper, point.mean) for point in shown if point.paper is not None]
+    axes.plot(
+        [x for x, _ in counted],
+        [y for _, y in counted],
+        color=style.light,
+        marker=marker,
+        markersize=5,
+        markerfacecolor="white",
+        linewidth=0.8,
+        linestyle="--",
+        label=" lfl, by the paper's count",
+    )

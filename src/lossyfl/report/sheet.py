@@ -62,6 +62,7 @@ def legend(axes: "Axes", note: str = "") -> None:
     )
     for text in box.get_texts():
         text.set_parse_math(False)  # a $ in a name is a $
+    box.set_in_layout(False)  # however long it is, the axes keep their size
 
 
 def _metadata(suffix: str) -> dict[str, None]:

@@ -27,6 +27,9 @@ BROWN, GREY = ("#7a4a2b", "#cda27f"), ("#6b7280", "#a0a7b4")
 SOLID, DASHED, DOTTED = (), (7.0, 3.0), (1.5, 2.5)
 MIXED = (8.0, 3.0, 1.5, 3.0)
 
+MARKERS = "osD^vP*Xhd"
+"""Of points, one kind after the other."""
+
 FAMILY = {
     "lossless": Style(light=INK[0], dark=INK[1]),
     "lb": Style(light=GOLD[0], dark=GOLD[1], dash=MIXED),

@@ -20,6 +20,7 @@ class Checkpoint:
     slots:        of every device, a byte each
     common:       moments that all devices share, with the steps taken
     data_dir:     where the data was looked for, empty for the usual places
+    save_updates: rounds whose vectors are kept
     """
 
     server: ServerState
@@ -28,6 +29,7 @@ class Checkpoint:
     common_steps: int
     sizes: Sizes
     data_dir: str
+    save_updates: tuple[int, ...]
 
 
 def fresh(devices: int) -> Slots:

@@ -23,7 +23,7 @@ from lossyfl.simulation.pool import Pool
 from lossyfl.simulation.records import Round, Seconds, traffic
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import Slots, Store
-from lossyfl.simulation.updates import Updates
+from lossyfl.simulation.updates import NO_UPDATES, Updates
 from lossyfl.simulation.work import Answer, Look, Visit, Visits
 from lossyfl.states import Delivery, DeviceState, ServerState
 from lossyfl.streams import stream
@@ -63,7 +63,7 @@ class Simulation:
     """
 
     def __init__(
-        self, setup: Setup, pool: Pool, store: Store, updates: Updates | None = None
+        self, setup: Setup, pool: Pool, store: Store, updates: Updates = NO_UPDATES
     ) -> None:
         self.setup, self.pool, self.store, self.updates = setup, pool, store, updates
         chosen = setup.experiment
@@ -99,15 +99,15 @@ class Simulation:
 
     def play(self, saving: float = 0.0) -> tuple[Round, Ledger]:
         """One round; `saving` is what was spent on files since the last one."""
-        clock = Clock()
+        clock, before = Clock(), saving
         away = self._draw("drop-out", self.setup.experiment.drop_out)
         participants = self._open(away)
         broadcast = clock.lap()
         answers, accepting = self._collect(participants)
         devices = clock.lap()
         distance = float(np.linalg.norm(self.server.theta - self.server.estimate))
-        if self.updates:
-            self.updates.save(self.server, answers, self.store, self.slots)
+        self.updates.save(self.server, answers, self.store, self.slots)
+        saving += clock.lap()
         self._share_moments(answers)
         self.server.close_round()
         aggregate = accepting + clock.lap()
@@ -118,7 +118,7 @@ class Simulation:
             aggregate=aggregate,
             evaluate=clock.lap(),
             save=saving,
-            total=saving + clock.total,
+            total=before + clock.total,
             training=sum(answer.training for answer in answers),
             coding=sum(answer.coding for answer in answers),
         )

@@ -99,14 +99,14 @@ def run(
     results = Results(out)
     results.check_free(force=force)
     setup = prepare(experiment, data_dir)
+    _check_updates(save_updates, setup.rounds)
     if workers > 1:
         check_portable(setup.task)
     with results.locked():
         results.check_free(force=force)  # again: another run may have been quicker
         results.clear()
         results.create(setup.experiment)
-        updates = Updates(folder=results.updates, rounds=save_updates)
-        journey = _Journey(setup, results, workers, data_dir, updates)
+        journey = _Journey(setup, results, workers, data_dir, save_updates)
         return journey.go(watcher or Silent(), checkpoint_every, None)
 
 
@@ -117,9 +117,13 @@ def resume(
     workers: int = 1,
     data_dir: Path | None = None,
     checkpoint_every: float = 30.0,
+    save_updates: frozenset[int] = frozenset(),
     watcher: Watcher | None = None,
 ) -> Outcome:
-    """Go on with a run that was interrupted or killed, or add rounds to one that is done."""
+    """Go on with a run that was interrupted or killed, or add rounds to one that is done.
+
+    save_updates: beside those that were asked for when the run began
+    """
     _check(workers, checkpoint_every)
     results = Results(out)
     results.read_config()  # raises if there is no run, before a lock makes a folder
@@ -131,12 +135,14 @@ def resume(
         settings = settings if rounds is None else replace(settings, rounds=rounds)
         folder = data_dir or (Path(saved.data_dir) if saved.data_dir else None)
         setup = prepare(settings, folder)
+        _check_updates(save_updates, setup.rounds)
         if workers > 1:
             check_portable(setup.task)
         wait_until_alone(checkpoints.store_path(results.checkpoint))
         results.write_config(settings)
         results.model.unlink(missing_ok=True)  # of fewer rounds
-        journey = _Journey(setup, results, workers, folder)
+        wanted = save_updates | frozenset(saved.save_updates)
+        journey = _Journey(setup, results, workers, folder, wanted)
         return journey.go(watcher or Silent(), checkpoint_every, saved)
 
 
@@ -149,10 +155,11 @@ class _Journey:
         results: Results,
         workers: int,
         data_dir: Path | None,
-        updates: Updates | None = None,
+        save_updates: frozenset[int],
     ) -> None:
         self.setup, self.results, self.data_dir = setup, results, data_dir
-        self.workers, self.updates = workers, updates
+        self.workers = workers
+        self.updates = Updates(folder=results.updates, rounds=save_updates)
         self.done: list[Round] = []
         self.saved = -1
 
@@ -224,6 +231,7 @@ class _Journey:
                 common_steps=simulation.common_steps,
                 sizes=self.results.sizes(),
                 data_dir=str(self.data_dir.absolute()) if self.data_dir else "",
+                save_updates=tuple(sorted(self.updates.rounds)),
             ),
         )
         simulation.commit()
@@ -290,6 +298,12 @@ def _interrupts(watcher: Watcher, wished: threading.Event) -> Generator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _check_updates(wanted: frozenset[int], rounds: int) -> None:
+    if max(wanted, default=0) >= rounds:
+        allowed = f"rounds from 0 to {rounds - 1}"
+        raise InputError("save_updates", of="a run", allowed=allowed, got=max(wanted))
 
 
 def _check(workers: int, checkpoint_every: float) -> None:

@@ -1,12 +1,13 @@
-"""Vectors as links were given them, kept for those who study quantizers.
+"""Vectors that links quantized, kept for those who study quantizers.
 
-    updates/99-down.npy    what the broadcast of round 99 was to say: theta - theta_hat
-    updates/99-up-0.npy    what the reply of device 0 was to say: theta_m - theta_hat + delta_m
+    updates/99-down.npy    of the broadcast of round 99: theta - theta_hat, and what is kept besides
+    updates/99-up-0.npy    of the reply of device 0: theta_m - theta_hat + delta_m
 
-What was sent and what stays behind add up to it: nothing is asked of the links. Downlinks that send the model
-itself have no update.
+What was sent and what is left add up to it, to within a rounding: nothing is asked of the links. Downlinks
+that send the model itself have no update.
 """
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.errors import InputError
+from lossyfl.files.atomic import write_atomically
 from lossyfl.server import Server
 from lossyfl.simulation.store import Slots, Store
 from lossyfl.simulation.work import Answer
@@ -25,20 +27,17 @@ DEVICES = 3
 """How many replies of a round are kept: those of the first devices that answered in time."""
 
 
-def rounds_of(text: object) -> frozenset[int]:
-    """The rounds that a text names.
+def rounds_of(said: object) -> frozenset[int]:
+    """The rounds that a text names, or a list of a settings file.
 
     >>> sorted(rounds_of("0,10"))
     [0, 10]
     """
-    try:
-        numbers = frozenset(int(part) for part in str(text).split(","))
-    except ValueError:
-        numbers = frozenset({-1})
-    if min(numbers) < 0:
+    texts = [text.strip() for text in str(said).removeprefix("[").removesuffix("]").split(",")]
+    if not texts or not all(text.isascii() and text.isdecimal() for text in texts):
         allowed = "numbers of rounds, as 0,50,99"
-        raise InputError("save_updates", of="a run", allowed=allowed, got=text)
-    return numbers
+        raise InputError("save_updates", of="a run", allowed=allowed, got=said)
+    return frozenset(map(int, texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +53,19 @@ class Updates:
             return
         self.folder.mkdir(exist_ok=True)
         if server.scheme.downlink.incremental and server.round > 0:
-            self._write(server, "down", server.broadcast, server.theta - server.estimate)
+            kept = server.state().link.memory
+            left = kept if len(kept) else server.theta - server.estimate
+            self._write(f"{server.round}-down", server.broadcast, left)
         for answer in [answer for answer in answers if not answer.late][:DEVICES]:
             left = store.read(answer.device, int(slots[answer.device])).uplink.memory
-            self._write(server, f"up-{answer.device}", answer.frame, left)
+            self._write(f"{server.round}-up-{answer.device}", answer.frame, left)
 
-    def _write(self, server: Server, name: str, frame: bytes, left: Vector) -> None:
+    def _write(self, name: str, frame: bytes, left: Vector) -> None:
         sent = decode(frame, max_entries=HARD_LIMIT)
-        np.save(self.folder / f"{server.round}-{name}.npy", sent + left if len(left) else sent)
+        file = io.BytesIO()
+        np.save(file, sent + left if len(left) else sent)
+        write_atomically(self.folder / f"{name}.npy", [file.getvalue()])
+
+
+NO_UPDATES = Updates(folder=Path("updates"), rounds=frozenset())
+"""None are kept."""

@@ -12,13 +12,12 @@ import numpy as np
 from lossyfl import limits
 from lossyfl.experiments.vectors import Coded
 from lossyfl.report import sheet
-from lossyfl.report.styles import OTHERS
+from lossyfl.report.styles import INK, MARKERS, OTHERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKERS = "osD^vP*Xhd"
 SPAN = (0.04, 4.0)
 """Bits an entry that are shown."""
 WORST = 4.0
@@ -44,28 +43,28 @@ def _plot(axes: "Axes", kinds: Sequence[str], rows: Sequence[Coded]) -> None:
     shown = [row for row in rows if SPAN[0] <= row.bits <= SPAN[1] and row.nmse <= WORST]
     for kind, style, marker in zip(kinds, cycle(OTHERS), cycle(MARKERS), strict=False):
         own = [row for row in shown if row.kind == kind]
-        axes.plot(
-            [row.bits for row in own],
-            [row.nmse for row in own],
-            color=style.light,
-            marker=marker,
-            markersize=4,
-            linewidth=1.0,
-            label=f" {kind}",
-        )
+        if own:
+            axes.plot(
+                [row.bits for row in own],
+                [row.nmse for row in own],
+                color=style.light,
+                marker=marker,
+                markersize=4,
+                linewidth=1.0,
+                label=f" {kind}",
+            )
     rates = np.geomspace(*SPAN, 60)
     gaussian = [limits.gaussian(rate) for rate in rates]
-    axes.plot(rates, gaussian, color="#22262f", linewidth=0.8, label=" limit, Gaussian entries")
-    bits, errors = zip(*limits.laplacian(), strict=True)
-    kept = slice(1, None)  # rate 0 has no place on these axes
+    bits, errors = zip(*limits.laplacian()[1:], strict=True)  # rate 0 has no place on these axes
+    axes.plot(rates, gaussian, color=INK[0], linewidth=0.8, label=" limit, Gaussian entries")
     axes.plot(
-        bits[kept], errors[kept], color="#22262f", linewidth=0.8, linestyle=":",
-        label=" limit, Laplacian entries",
-    )  # fmt: skip
+        bits, errors, color=INK[0], linewidth=0.8, linestyle=":", label=" limit, Laplacian entries"
+    )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(*SPAN)
-    axes.set_ylim(bottom=limits.gaussian(SPAN[1]))
+    least = min((row.nmse for row in shown if row.nmse > 0), default=1.0)
+    axes.set_ylim(bottom=min(limits.gaussian(SPAN[1]), least / 1.5))
     axes.set_xlabel("Bits an entry, whole frames")
     axes.set_ylabel("||Q(x) - x||^2 / ||x||^2", parse_math=False)
     sheet.legend(axes)
