@@ -48,13 +48,17 @@ _registry: "Registry[Scheme]" = Registry("scheme")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
-    """A pair of links, and what the server does between them."""
+    """A pair of links, and what the server does between them.
+
+    first: makes the frame of the first model, from which the server then starts, too; exact floats if None
+    """
 
     name: str
     downlink: Link
     uplink: Link
     server_model: ServerModel
     optimizer: Optimizer
+    first: Policy | None = None
 
     def __post_init__(self) -> None:
         if self.server_model not in get_args(ServerModel):
@@ -95,6 +99,8 @@ class Scheme:
         """Raise if models of so many entries cannot be sent as they are to be."""
         self.downlink.check(entries)
         self.uplink.check(entries)
+        if self.first is not None:
+            self.first.check(entries)
 
 
 def _quantizers(link: Link) -> tuple[Quantizer, ...]:
@@ -233,12 +239,13 @@ def lean(
     up: str = "deadzone",
     down_budget: str | None = None,
     up_budget: str | None = None,
+    first_budget: str | None = None,
     damping: bool = True,
     server_model: ServerModel = "preserved",
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:
-    """Any quantizer both ways, within a budget of bytes if one is given."""
+    """Any quantizer both ways, within a budget of bytes if one is given; the first model by a dead zone."""
     downlink = _policy(down, down_budget, "down_budget")
     if server_model == "preserved":
         downlink = _watched(downlink, damping)
@@ -248,6 +255,7 @@ def lean(
         uplink=ErrorFeedback(quantizer=_watched(_policy(up, up_budget, "up_budget"), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
+        first=None if first_budget is None else _policy("deadzone", first_budget, "first_budget"),
     )
 
 

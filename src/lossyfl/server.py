@@ -84,6 +84,7 @@ class Server:
         self.scheme, self.seed, self.listen = scheme, seed, listen
         self._limit = 4 * len(start) if log_bytes is None else log_bytes
         self._tensors, self._threads = tensors, threads
+        start, log = self._first(start)
         self.restore(
             ServerState(
                 round=-1,
@@ -96,7 +97,7 @@ class Server:
                 held={},
                 accepted={},
                 broadcast=b"",
-                log=(),
+                log=log,
                 participants={},
                 answered={},
                 turn=0,
@@ -107,6 +108,21 @@ class Server:
         )
         for device, count in samples.items():
             self.join(device, count)
+
+    def _first(self, theta: Vector) -> tuple[Vector, tuple[Broadcast, ...]]:
+        """The first model as devices will hold it, and its frame where it is not exact floats."""
+        if self.scheme.first is None:
+            return theta, ()
+        message = Message(
+            address=frames.Address(kind=frames.Kind.MODEL, round=0),
+            rng=stream(self.seed, purpose="first"),
+            tensors=self._tensors,
+            threads=self._threads,
+        )
+        _, frame = self.scheme.first.make(theta, message)
+        start = decode(frame, max_entries=len(theta), threads=self._threads)
+        frame = frames.with_digest(frame, digest(start))
+        return start, (Broadcast(round=0, digest=NOTHING.digest, frame=frame),)
 
     # State
 
@@ -309,7 +325,7 @@ class Server:
             in_time = known != NOTHING and known.round == state.round - 1
             return (state.broadcast,), "update" if in_time else late
         chain = self._chain(known)
-        kind: Kind = "update" if len(chain) == 1 else late
+        kind: Kind = "update" if len(chain) == 1 and known != NOTHING else late
         if not chain or sum(map(len, chain)) >= frames.raw_nbytes(len(state.theta)):
             return (self._model(),), kind
         return chain, kind

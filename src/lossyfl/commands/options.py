@@ -27,7 +27,11 @@ HOW = ("workers", "out", "data_dir", "checkpoint_every", "tensorboard", "save_up
 OF_ONE_RUN = ("out", "checkpoint_every", "tensorboard", "save_updates")
 """Those of them that commands of many runs do not take from a file."""
 
-BUDGETS = {"downlink_budget": "down_budget", "uplink_budget": "up_budget"}
+BUDGETS = {
+    "downlink_budget": "down_budget",
+    "uplink_budget": "up_budget",
+    "first_budget": "first_budget",
+}
 """Settings that are options of the scheme."""
 
 Config = Annotated[Path | None, typer.Argument(help="A TOML file with these settings.")]
@@ -35,6 +39,7 @@ Task = Annotated[Text, option("digits, mnist, ... or package.module:function. di
 Scheme = Annotated[Text, option("lossless, lb, lfl, lgm, ltgm, lean with options. lfl.")]
 DownlinkBudget = Annotated[Text, option("A broadcast's: 20kB, 0.5bit, nmse=0.1, 6MB/300rounds.")]
 UplinkBudget = Annotated[Text, option("A reply's, likewise. Either makes the scheme lean.")]
+FirstBudget = Annotated[Text, option("The first model's: 3bit. Exact floats.")]
 Rounds = Annotated[Int, option("How many.")]
 Devices = Annotated[Int, option("How many.")]
 Tau = Annotated[Int, option("Local steps a round.")]
