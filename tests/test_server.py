@@ -29,7 +29,16 @@ from lossyfl.types import Vector
 from lossyfl.wire.frame import pack_raw
 
 D = 2000
-SPECS = ["lossless", "lb", "lfl", "lgm", "ltgm", "lfl:server_optimizer=adam,server_model=preserved"]
+SMALL_FIRST = "lean:first_budget=3bit,down_budget=300B,up_budget=1bit"
+SPECS = [
+    "lossless",
+    "lb",
+    "lfl",
+    "lgm",
+    "ltgm",
+    "lfl:server_optimizer=adam,server_model=preserved",
+    SMALL_FIRST,
+]
 
 
 def local(m: int, theta_hat: Vector) -> Vector:
@@ -140,6 +149,46 @@ def facts(server: Server) -> tuple[object, ...]:
     state = server.state()
     vectors = (state.total.tobytes(), state.theta.tobytes(), state.estimate.tobytes())
     return *vectors, state.weight, state.turn, state.accepted, state.waiting, state.entries
+
+
+class TestFirstModel:
+    def test_the_server_starts_from_what_devices_hold(self) -> None:
+        server, devices = setup(SMALL_FIRST)
+        server.open_round()
+        delivery = hear(server, devices[0])
+        assert len(delivery.frames) == 1
+        assert 0.97 * 3 * D <= 8 * len(delivery.frames[0]) <= 3 * D
+        assert server.theta.tobytes() == server.estimate.tobytes()
+        error = np.square(server.theta - laplace(D)).sum() / np.square(laplace(D)).sum()
+        assert 0 < error < 0.05
+        assert [e.kind for e in server.ledger.entries] == ["initial"]
+
+    def test_newcomers_get_it_with_all_updates_while_that_is_shorter(self) -> None:
+        server, devices = setup(SMALL_FIRST, log_bytes=10**6, listen="participants")
+        for _ in range(3):
+            run_round(server, devices, local, participants=[0, 1])
+        server.open_round([3])
+        delivery = hear(server, devices[3])
+        assert len(delivery.frames) == 4
+        assert {e.kind for e in server.ledger.entries if e.device == 3} == {"initial"}
+        server.close_round()
+        for _ in range(30):
+            run_round(server, devices, local, participants=[0, 1])
+        newcomer = Device(9, server.scheme, seed=3)
+        server.join(9, 1)
+        server.open_round([9])
+        assert len(hear(server, newcomer).frames) == 1  # exact floats by now
+
+    def test_others_send_exact_floats(self) -> None:
+        server, devices = setup("lean:down_budget=300B,up_budget=1bit")
+        server.open_round()
+        hear(server, devices[0])
+        assert server.theta.tobytes() == laplace(D).tobytes()
+
+    @pytest.mark.parametrize("budget", ["1B", "1GB", "3", "-1bit"])
+    def test_wrong_budgets_are_refused_before_the_first_round(self, budget: str) -> None:
+        with pytest.raises(InputError, match="first_budget"):
+            setup(f"lean:first_budget={budget}")
 
 
 class TestRefusals:

@@ -68,7 +68,14 @@ def test_every_strategy_learns_as_it_does_plain(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "spec",
-    ["lossless", "lb:q2=8", "lfl", "lgm:q1=64", "ltgm:q1=64", "lean:down_budget=4bit,up=topk"],
+    [
+        "lossless",
+        "lb:q2=8",
+        "lfl",
+        "lgm:q1=64",
+        "ltgm:q1=64",
+        "lean:down_budget=4bit,up=topk,first_budget=8bit",
+    ],
 )
 def test_every_scheme(spec: str, tmp_path: Path) -> None:
     lossy = LossyStrategy(inner(), spec)

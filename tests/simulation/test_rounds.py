@@ -80,7 +80,7 @@ def model(folder: Path) -> bytes:
         "lgm",
         "ltgm",
         "lfl:scale=tensor",
-        "lean:up_budget=300B",
+        "lean:up_budget=300B,first_budget=200B",
         "lean:down=dithered",
     ],
 )

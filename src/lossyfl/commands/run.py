@@ -55,7 +55,8 @@ def run(
     flags = {
         "task": task, "scheme": scheme, "downlink_budget": downlink_budget,
         "uplink_budget": uplink_budget, "first_budget": first_budget, "rounds": rounds,
-        "devices": devices, "tau": tau, "batch": batch, "optimizer": optimizer, "lr": lr, "partition": partition,
+        "devices": devices, "tau": tau, "batch": batch, "optimizer": optimizer,
+        "lr": lr, "partition": partition,
         "participation": participation, "drop_out": drop_out, "slow": slow, "listen": listen,
         "evaluate": evaluate, "evaluate_every": evaluate_every, "seed": seed, "workers": workers,
         "out": out, "data_dir": data_dir, "checkpoint_every": checkpoint_every,
