@@ -23,8 +23,9 @@ from lossyfl.streams import Stream
 from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 
-ZONES = np.array([0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2, 1.5])
-"""The dead zones to try, in steps."""
+ZONES = np.array([0.0, 0.2, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2, 1.5])
+"""The dead zones to try, in steps. Without any, and with steps that hold all, it is `sign`: the best there is
+at one bit for entries that are all about equally large."""
 MAX_LEVELS = 1 << 15
 HALVINGS = 24
 FINEST = 256
