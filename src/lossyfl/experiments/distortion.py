@@ -51,6 +51,7 @@ def _plot(axes: "Axes", kinds: Sequence[str], rows: Sequence[Coded]) -> None:
                 marker=marker,
                 markersize=4,
                 linewidth=1.0,
+                linestyle=(0, style.dash) if style.dash else "-",
                 label=f" {kind}",
             )
     rates = np.geomspace(*SPAN, 60)
