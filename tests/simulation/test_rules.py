@@ -25,8 +25,8 @@ def digits() -> Setup:
 def unchecked(downlink: Link, uplink: Link, server_model: ServerModel = "preserved") -> Scheme:
     """A scheme that the rules have not seen."""
     made = object.__new__(Scheme)
-    values = {"name": "unchecked", "downlink": downlink, "uplink": uplink, "optimizer": Plain()}
-    for name, value in (values | {"server_model": server_model}).items():
+    values = {"name": "unchecked", "downlink": downlink, "uplink": uplink, "first": None}
+    for name, value in (values | {"server_model": server_model, "optimizer": Plain()}).items():
         object.__setattr__(made, name, value)
     return made
 
