@@ -104,6 +104,8 @@ def test_own_task_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.Monk
         (("--checkpoint-every", "-1"), "checkpoint_every of a run must be seconds"),
         (("--participation", "2"), "participation of a run must be a number in (0, 1], got 2.0"),
         (("--round", "3"), "No such option"),
+        (("--first-budget", "1B"), "first_budget of a link must be between 96 B"),
+        (("--downlink-budget", "1B"), "down_budget of a link must be between 96 B"),
         (("none.toml",), "file of a run must be a TOML file that can be read"),
         (("--task", "mnist", "--data-dir", "nowhere"), "nowhere"),
     ],
