@@ -64,7 +64,7 @@ def kill_when(process: "subprocess.Popen[str]", folder: Path, lines: int, more: 
 def test_killed_at_random_moments(workers: int, every: str, optimizer: str, tmp_path: Path) -> None:
     rng = random.Random(f"{workers}{every}{optimizer}")
     task = f"{TINY}:pause=0.004"
-    asked = replace(BASE, task=task, optimizer=optimizer, lr="0.05")
+    asked = replace(BASE, task=task, optimizer=optimizer, lr="0.05", evaluate="average")
     run(replace(asked), tmp_path / "whole")
     (tmp_path / "settings.toml").write_text(asked.toml())
     out, done = tmp_path / "killed", 0

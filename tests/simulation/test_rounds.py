@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lossyfl import Device, InputError, Server, stream
+from lossyfl.files import safetensors
 from lossyfl.ledger import Entry
 from lossyfl.round import sample
 from lossyfl.simulation.experiment import Experiment
@@ -18,6 +19,7 @@ from lossyfl.simulation.run import run
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import Moments, Trainer
+from lossyfl.types import Vector
 
 if TYPE_CHECKING:
     from lossyfl.server import Listen
@@ -130,6 +132,12 @@ def rounds(folder: Path) -> list[Round]:
     return read_rounds(folder / "rounds.jsonl")
 
 
+def entries(folder: Path) -> Vector:
+    """The model at the end, its tensors one after the other."""
+    tensors = safetensors.read(folder / "model.safetensors").tensors
+    return np.concatenate([np.frombuffer(tensor.data, dtype="<f4") for tensor in tensors])
+
+
 def test_buffers_that_do_not_travel_do_not_leak_from_device_to_device(tmp_path: Path) -> None:
     asked = replace(BASE, task="tests.simulation.tiny:counting", lr="0.05")
     for workers in (1, 2, 3):
@@ -173,6 +181,9 @@ def test_evaluation_now_and_then_and_at_the_end(tmp_path: Path) -> None:
     run(replace(BASE, evaluate_every=3), tmp_path / "out")
     seen = [r.round for r in rounds(tmp_path / "out") if r.accuracy is not None]
     assert seen == [2, 5, 7]
+    run(replace(BASE, evaluate_every=3, evaluate_last=4), tmp_path / "last")
+    seen = [r.round for r in rounds(tmp_path / "last") if r.accuracy is not None]
+    assert seen == [2, 4, 5, 6, 7]
 
 
 def test_the_model_of_the_devices_can_be_looked_at(tmp_path: Path) -> None:
@@ -183,8 +194,22 @@ def test_the_model_of_the_devices_can_be_looked_at(tmp_path: Path) -> None:
     made, held = rounds(tmp_path / "server"), rounds(tmp_path / "devices")
     assert [r.test_loss for r in held[1:]] == [r.test_loss for r in made[:-1]]
     assert held[-1].test_loss != made[-1].test_loss
-    with pytest.raises(InputError, match="evaluate of a run must be server or devices, got us"):
+    with pytest.raises(
+        InputError, match="evaluate of a run must be one of average, devices, server, got us"
+    ):
         replace(exact, evaluate="us")
+
+
+def test_the_average_of_what_devices_held_can_be_looked_at(tmp_path: Path) -> None:
+    """It is kept as the model, and follows from the models of shorter runs."""
+    held: list[Vector] = []
+    for length in (1, 2, 3):
+        asked = replace(BASE, evaluate="devices", rounds=length)
+        run(asked, tmp_path / f"{length}")
+        held.append(entries(tmp_path / f"{length}"))
+    run(replace(BASE, evaluate="average", rounds=3), tmp_path / "average")
+    expected = 0.64 * held[0] + 0.16 * held[1] + 0.2 * held[2]
+    np.testing.assert_allclose(entries(tmp_path / "average"), expected, rtol=1e-5, atol=1e-7)
 
 
 def test_records_add_up_to_the_ledger(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def compare(
     listen: options.Listen = None,
     evaluate: options.Evaluate = None,
     evaluate_every: options.EvaluateEvery = None,
+    evaluate_last: options.EvaluateLast = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
     out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/compare"),
@@ -57,7 +58,8 @@ def compare(
         "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
         "optimizer": optimizer, "lr": lr, "partition": partition, "participation": participation,
         "drop_out": drop_out, "slow": slow, "listen": listen, "evaluate": evaluate,
-        "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "data_dir": data_dir,
+        "evaluate_every": evaluate_every, "evaluate_last": evaluate_last, "seed": seed,
+        "workers": workers, "data_dir": data_dir,
     }  # fmt: skip
     settings = options.merged(config, flags)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}

@@ -37,6 +37,7 @@ def run(
     listen: options.Listen = None,
     evaluate: options.Evaluate = None,
     evaluate_every: options.EvaluateEvery = None,
+    evaluate_last: options.EvaluateLast = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
     out: Annotated[Path | None, option("Results directory. runs/TASK-SCHEME-SEED.")] = None,
@@ -58,7 +59,8 @@ def run(
         "devices": devices, "tau": tau, "batch": batch, "optimizer": optimizer,
         "lr": lr, "partition": partition,
         "participation": participation, "drop_out": drop_out, "slow": slow, "listen": listen,
-        "evaluate": evaluate, "evaluate_every": evaluate_every, "seed": seed, "workers": workers,
+        "evaluate": evaluate, "evaluate_every": evaluate_every, "evaluate_last": evaluate_last,
+        "seed": seed, "workers": workers,
         "out": out, "data_dir": data_dir, "checkpoint_every": checkpoint_every,
         "tensorboard": tensorboard or None, "save_updates": save_updates,
     }  # fmt: skip

@@ -54,6 +54,7 @@ def tune(
     partition: options.Partition = None,
     evaluate: options.Evaluate = None,
     evaluate_every: options.EvaluateEvery = None,
+    evaluate_last: options.EvaluateLast = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
     out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/tune"),
@@ -80,7 +81,8 @@ def tune(
     flags = {
         "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
         "optimizer": optimizer, "lr": lr, "partition": partition, "evaluate": evaluate,
-        "evaluate_every": evaluate_every, "seed": seed, "workers": workers, "data_dir": data_dir,
+        "evaluate_every": evaluate_every, "evaluate_last": evaluate_last, "seed": seed,
+        "workers": workers, "data_dir": data_dir,
     }  # fmt: skip
     settings = options.merged(config, flags)
     downlink_budget = downlink_budget or _text(settings.pop("downlink_budget", None))

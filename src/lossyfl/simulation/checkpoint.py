@@ -20,6 +20,7 @@ class Checkpoint:
     slots:        of every device, a byte each
     common:       moments that all devices share, with the steps taken
     data_dir:     where the data was looked for, empty for the usual places
+    average:      of the models that devices held; empty if nobody looks at it
     save_updates: rounds whose vectors are kept
     """
 
@@ -29,6 +30,7 @@ class Checkpoint:
     common_steps: int
     sizes: Sizes
     data_dir: str
+    average: Vector
     save_updates: tuple[int, ...]
 
 

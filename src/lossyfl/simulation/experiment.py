@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from lossyfl.tasks.base import Defaults  # torch is not needed to check settings
 
 
+EVALUATE = ("server", "devices", "average")
+"""Whose model may be looked at."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
     """The settings of a run; None is what suits the task.
@@ -34,8 +38,10 @@ class Experiment:
     drop_out:       the probability that a device is away for a round: it hears and does nothing
     slow:           the probability that a reply comes too late for its round
     listen:         who hears a broadcast, "all" or the "participants"
-    evaluate:       whose model is looked at, and kept at the end: that of the "server" or of the "devices"
-    evaluate_every: rounds from one look at the test set to the next; the last round is always seen
+    evaluate:       whose model is looked at, and kept at the end: that of the "server", of the "devices", or
+                    the running "average" of what devices held
+    evaluate_every: rounds from one look at the test set to the next
+    evaluate_last:  how many rounds at the end are all looked at
     seed:           of everything random
     """
 
@@ -54,10 +60,11 @@ class Experiment:
     listen: str = "all"
     evaluate: str = "server"
     evaluate_every: int = 1
+    evaluate_last: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("rounds", "devices", "tau", "batch", "evaluate_every"):
+        for name in ("rounds", "devices", "tau", "batch", "evaluate_every", "evaluate_last"):
             _check_int(name, getattr(self, name), 1)
         _check_int("seed", self.seed, 0)
         for name in ("task", "scheme", "optimizer", "partition", "lr"):
@@ -67,8 +74,9 @@ class Experiment:
         _check_float("slow", self.slow, "[0, 1)", lambda x: 0 <= x < 1)
         if self.listen not in ("all", "participants"):
             raise InputError("listen", of="a run", allowed="all or participants", got=self.listen)
-        if self.evaluate not in ("server", "devices"):
-            raise InputError("evaluate", of="a run", allowed="server or devices", got=self.evaluate)
+        if self.evaluate not in EVALUATE:
+            allowed = one_of(EVALUATE, str(self.evaluate))
+            raise InputError("evaluate", of="a run", allowed=allowed, got=self.evaluate)
 
     def resolved(self, defaults: "Defaults") -> "Experiment":
         """The same with what suits the task where nothing was said."""

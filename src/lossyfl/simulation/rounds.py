@@ -18,6 +18,7 @@ from lossyfl.device import Device
 from lossyfl.ledger import Ledger
 from lossyfl.round import sample
 from lossyfl.server import Server
+from lossyfl.simulation.average import averaged
 from lossyfl.simulation.checkpoint import fresh
 from lossyfl.simulation.pool import Pool
 from lossyfl.simulation.records import Round, Seconds, traffic
@@ -60,6 +61,7 @@ class Simulation:
 
     committed: the slots that the last checkpoint names
     slots:     the slots that hold now
+    average:   of the models that devices held; empty if nobody looks at it
     """
 
     def __init__(
@@ -77,19 +79,28 @@ class Simulation:
         )
         self.committed, self.slots = fresh(setup.devices), fresh(setup.devices)
         self.common_steps = 0
+        self.average = np.zeros(0, dtype=np.float32)
         self._accepted: dict[int, int] = {}
         self._listener = Device(0, setup.scheme, seed=chosen.seed, tensors=setup.tensors)
         self._hold_estimate(0)
 
     @property
     def model(self) -> Vector:
-        """The model to look at: theta, or theta_hat, which the devices hold."""
-        of_devices = self.setup.experiment.evaluate == "devices"
-        return self.server.estimate if of_devices else self.server.theta
+        """The model to look at: theta, theta_hat, which the devices hold, or the average of those."""
+        match self.setup.experiment.evaluate:
+            case "devices":
+                return self.server.estimate
+            case "average":
+                return self.average
+            case _:
+                return self.server.theta
 
-    def restore(self, server: ServerState, slots: Slots, common_steps: int) -> None:
+    def restore(
+        self, server: ServerState, slots: Slots, common_steps: int, average: Vector
+    ) -> None:
         """Go on from a checkpoint."""
         self.server.restore(server)
+        self.average = average
         self.committed, self.slots, self.common_steps = slots.copy(), slots.copy(), common_steps
         self._hold_estimate(max(server.round, 0))
 
@@ -110,6 +121,8 @@ class Simulation:
         saving += clock.lap()
         self._share_moments(answers)
         self.server.close_round()
+        if self.setup.experiment.evaluate == "average":
+            self.average = averaged(self.average, self.server.estimate)
         aggregate = accepting + clock.lap()
         score = self._evaluate()
         seconds = Seconds(
@@ -207,8 +220,8 @@ class Simulation:
 
     def _evaluate(self) -> Score | None:
         """What the model is worth on the test set, if it is time to look."""
-        done, every = self.server.round + 1, self.setup.experiment.evaluate_every
-        if done % every and done != self.setup.rounds:
+        done, chosen = self.server.round + 1, self.setup.experiment
+        if done % chosen.evaluate_every and done <= self.setup.rounds - chosen.evaluate_last:
             return None
         self.pool.shared[:] = self.model
         jobs = (Look(chunk=chunk) for chunk in range(chunks(self.setup.task)))

@@ -213,7 +213,7 @@ class _Journey:
     def restore(self, saved: Checkpoint) -> None:
         """Go back to a checkpoint."""
         slots = np.frombuffer(saved.slots, dtype=np.int8)
-        self.simulation.restore(saved.server, slots, saved.common_steps)
+        self.simulation.restore(saved.server, slots, saved.common_steps, saved.average)
         self.pool.common[:] = saved.common
         self.done = self.results.truncate(saved.sizes)
         self.saved = saved.server.round
@@ -231,6 +231,7 @@ class _Journey:
                 common_steps=simulation.common_steps,
                 sizes=self.results.sizes(),
                 data_dir=str(self.data_dir.absolute()) if self.data_dir else "",
+                average=simulation.average,
                 save_updates=tuple(sorted(self.updates.rounds)),
             ),
         )
