@@ -95,12 +95,12 @@ class Scheme:
             )
             raise InputError("q", of=self.name, allowed=allowed, got=1)
 
-    def check(self, entries: int) -> None:
+    def check(self, entries: int, tensors: int = 1) -> None:
         """Raise if models of so many entries cannot be sent as they are to be."""
-        self.downlink.check(entries)
-        self.uplink.check(entries)
+        self.downlink.check(entries, tensors)
+        self.uplink.check(entries, tensors)
         if self.first is not None:
-            self.first.check(entries)
+            self.first.check(entries, tensors)
 
 
 def _quantizers(link: Link) -> tuple[Quantizer, ...]:

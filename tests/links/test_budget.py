@@ -123,10 +123,22 @@ def test_errors_with_a_scale_a_block() -> None:
         scheme("lean:up=deadzone(scale=tensor),up_budget=nmse=0.1")
 
 
+@pytest.mark.parametrize("name", ["topk", "sparse_ternary"])
+def test_an_error_out_of_reach_is_said(name: str) -> None:
+    """A few magnitudes are not exact, however many entries are kept."""
+    chosen = budgeted("nmse=0.001", quantizer(name), name="budget")
+    with pytest.raises(InputError, match=r"must be an nmse of 0\.\d+ or more for this vector"):
+        chosen.make(laplace(50_000), message())
+
+
 def test_room_for_scales() -> None:
     chosen = budgeted("0.25bit", quantizer("deadzone:scale=64"), name="budget")
     with pytest.raises(InputError, match="budget of a link must be between 6,348 B"):
         chosen.check(100_000)
+    chosen = budgeted("150B", quantizer("deadzone:scale=tensor"), name="budget")
+    chosen.check(100_000, 10)
+    with pytest.raises(InputError, match="budget of a link must be between 296 B"):
+        chosen.check(100_000, 50)
 
 
 def test_rotated() -> None:

@@ -69,8 +69,8 @@ class Link(Protocol):
         """Whether a state can be this link's, for vectors of so many entries."""
         ...
 
-    def check(self, entries: int) -> None:
-        """Raise if vectors of so many entries cannot be sent."""
+    def check(self, entries: int, tensors: int = 1) -> None:
+        """Raise if vectors of so many entries, in so many tensors, cannot be sent."""
         ...
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:

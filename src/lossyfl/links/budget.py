@@ -21,7 +21,7 @@ from lossyfl.links.base import Message
 from lossyfl.links.policy import packed, quantized
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.targets import ALLOWED, Target, target
-from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.types import Quantized, Quantizer, Scale, Vector
 from lossyfl.wire import frame
 
 SMALLEST = 96
@@ -104,11 +104,10 @@ class Budget:
         """The one."""
         return (self.quantizer,)
 
-    def check(self, entries: int) -> None:
+    def check(self, entries: int, tensors: int = 1) -> None:
         """Raise if a budget is below the smallest frame, or above exact floats."""
         raw = frame.raw_nbytes(entries)
-        scale = self.quantizer.scale
-        least = SMALLEST + (4 * -(-entries // scale) if isinstance(scale, int) else 0)
+        least = SMALLEST + 4 * _extra_scales(self.quantizer.scale, entries, tensors)
         for each in self.plan.targets:
             bits = each.bits_for(entries)
             if bits is not None and not least <= bits / 8 <= raw:
@@ -136,6 +135,13 @@ class Budget:
             room -= len(data) - most + max(most // 400, 8)
         allowed = f"enough for {type(self.quantizer).__name__} and {len(x):,} entries"
         raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
+
+
+def _extra_scales(scale: Scale, entries: int, tensors: int) -> int:
+    """How many scales a frame has beyond one for the model."""
+    if isinstance(scale, int):
+        return -(-entries // scale)
+    return tensors if scale == "tensor" else 0
 
 
 def with_target(quantizer: Quantizer, text: str) -> Quantizer:

@@ -35,9 +35,9 @@ class Damped:
         """Those of the inner policy."""
         return self.inner.quantizers
 
-    def check(self, entries: int) -> None:
+    def check(self, entries: int, tensors: int = 1) -> None:
         """As the inner policy does."""
-        self.inner.check(entries)
+        self.inner.check(entries, tensors)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """Symbols as they are, values made smaller."""
@@ -61,9 +61,9 @@ class Watched:
         """Those of the inner policy."""
         return self.inner.quantizers
 
-    def check(self, entries: int) -> None:
+    def check(self, entries: int, tensors: int = 1) -> None:
         """As the inner policy does."""
-        self.inner.check(entries)
+        self.inner.check(entries, tensors)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """What the inner policy makes."""

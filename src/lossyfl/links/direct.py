@@ -30,9 +30,9 @@ class Direct:
         del entries
         return state.lengths == (0, 0)
 
-    def check(self, entries: int) -> None:
+    def check(self, entries: int, tensors: int = 1) -> None:
         """Raise if vectors of so many entries cannot be sent."""
-        self.quantizer.check(entries)
+        self.quantizer.check(entries, tensors)
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x)."""

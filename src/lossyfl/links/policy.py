@@ -22,8 +22,8 @@ class Policy(Protocol):
         """Whether what an unbiased quantizer gives is made smaller by the variance it adds."""
         ...
 
-    def check(self, entries: int) -> None:
-        """Raise if vectors of so many entries cannot be sent."""
+    def check(self, entries: int, tensors: int = 1) -> None:
+        """Raise if vectors of so many entries, in so many tensors, cannot be sent."""
         ...
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:

@@ -39,9 +39,9 @@ class Tracked:
         """Whether its vectors have the lengths that they need."""
         return state.lengths == (entries, entries if self.compensate else 0)
 
-    def check(self, entries: int) -> None:
+    def check(self, entries: int, tensors: int = 1) -> None:
         """Raise if vectors of so many entries cannot be sent."""
-        self.quantizer.check(entries)
+        self.quantizer.check(entries, tensors)
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""

@@ -81,7 +81,9 @@ class Deadzone:
             HALVINGS,
             edges,
         )
-        return edges[: cells.even_edges(zone * step, step, known.first, known.stop, edges)]
+        found = edges[: cells.even_edges(zone * step, step, known.first, known.stop, edges)]
+        survey.check_error(found, wanted, of="Deadzone")
+        return found
 
     def error_bound(self, entries: int) -> float:
         """1: never worse than sending nothing."""

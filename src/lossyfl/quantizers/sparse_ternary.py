@@ -49,7 +49,9 @@ class SparseTernary:
     def _choose(self, survey: Survey) -> Edges:
         wanted = None if self.target is None else target(self.target, of="SparseTernary")
         first = first_bin(survey, self.keep, wanted, lambda at: np.array([at]))
-        return np.array([first])
+        found = np.array([first])
+        survey.check_error(found, wanted, of="SparseTernary")
+        return found
 
     def error_bound(self, entries: int) -> float:
         """1: never worse than sending nothing."""

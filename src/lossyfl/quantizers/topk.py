@@ -56,7 +56,9 @@ class TopK:
     def _choose(self, survey: Survey) -> Edges:
         wanted = None if self.target is None else target(self.target, of="TopK")
         first = first_bin(survey, self.keep, wanted, lambda at: self._edges(survey, at))
-        return self._edges(survey, first)
+        found = self._edges(survey, first)
+        survey.check_error(found, wanted, of="TopK")
+        return found
 
     def _edges(self, survey: Survey, first: int) -> Edges:
         """The cells when bins from `first` on are kept."""

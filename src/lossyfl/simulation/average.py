@@ -20,4 +20,4 @@ def averaged(average: Vector, model: Vector) -> Vector:
     """
     if not len(average):
         return model.copy()
-    return model + KEEP * (average - model)
+    return (model + KEEP * (average - model)).astype(np.float32, copy=False)

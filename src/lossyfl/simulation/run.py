@@ -180,12 +180,12 @@ class _Journey:
                     self.results.write_model(self.simulation.model, self.setup.places)
                 self.results.write_about("done" if finished else "interrupted", self.done)
                 self.pool.close()
-            except InputError:
-                raise  # nothing has begun
             except (Exception, KeyboardInterrupt) as error:
                 with suppress(OSError):  # there may be no room for it
                     state = "diverged" if isinstance(error, Diverged) else "stopped"
                     self.results.write_about(state, self.done)
+                if isinstance(error, InputError) and not self.done:
+                    raise  # nothing has begun
                 raise Stopped(self._explain(error)) from error
         summary = summarize(self.done)
         return Outcome(

@@ -84,7 +84,7 @@ def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
     parts = _parts(resolved, chosen_task)
     check_batch(local, parts)
     model = initial_model(chosen_task, resolved.seed)
-    chosen_scheme.check(len(model.read()))  # before anything is written
+    chosen_scheme.check(len(model.read()), len(model.places))  # before anything is written
     return Setup(
         experiment=resolved,
         rounds=resolved.rounds or 1,

@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from lossyfl.device import Device
 from lossyfl.errors import Diverged, InputError
 from lossyfl.links import LinkState
@@ -70,6 +72,8 @@ class Workshop:
         try:
             frame = device.reply(outcome.theta)
         except InputError as error:
+            if np.isfinite(outcome.theta).all():
+                raise  # not the training's fault
             raise Diverged(visit.device, round, outcome.loss) from error
         device.settle(arrived=not visit.late)
         state = device.state()
