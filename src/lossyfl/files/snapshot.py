@@ -73,7 +73,10 @@ def load(path: Path, kind: type[T], *, mapped: bool = False, digest: bool = True
     tensors = {tensor.name: tensor if mapped else _own(tensor) for tensor in file.tensors}
     try:
         return cast("T", _parse(kind, json.loads(text), "", tensors))
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
+    except KeyError as error:
+        allowed, got = f"a {kind.__name__} of this version of lossyfl", f"one without {error}"
+        raise InputError("content", of=path.name, allowed=allowed, got=got) from error
+    except (ValueError, TypeError, AttributeError) as error:
         allowed = f"a whole {kind.__name__}"
         raise InputError(
             "content", of=path.name, allowed=allowed, got=f"damaged: {error}"
