@@ -45,6 +45,7 @@ golden: $(STAMP)  ## Write the golden frames anew: only for a new frame version
 
 bench: $(STAMP)  ## Speed and size of codec, server and simulator against their peers, in one run
 	$(BIN)/lossyfl bench codec
+	$(BIN)/lossyfl bench quantizers
 	$(BIN)/lossyfl bench server
 	$(BIN)/lossyfl bench simulation
 	$(BIN)/lossyfl bench flower

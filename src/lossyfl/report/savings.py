@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Way = Literal["down", "up"]
 
 TOLERANCE = 0.5
-"""Points of accuracy below lossless links that a line marks."""
+"""Points of accuracy below lossless links, the best of them, that a line marks."""
 DEPTH = 12.0
 """Points of accuracy that are shown below the best."""
 
@@ -79,9 +79,10 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     for marker, (name, own) in zip(cycle(MARKERS), found.items(), strict=False):
         style = FAMILY[name] if name in FAMILY else next(others)
         _series(axes, name, own, style, marker, floor)
-    for point in found.get("lossless", []):
-        axes.axhline(point.mean, color=INK[0], linewidth=0.6, alpha=0.5)
-        axes.axhline(point.mean - TOLERANCE, color=INK[0], linewidth=0.6, linestyle=":")
+    if "lossless" in found:
+        best = max(point.mean for point in found["lossless"])
+        axes.axhline(best, color=INK[0], linewidth=0.6, alpha=0.5)
+        axes.axhline(best - TOLERANCE, color=INK[0], linewidth=0.6, linestyle=":")
     axes.set_xscale("log")
     formatter = require("matplotlib.ticker", extra="report").FuncFormatter(_times)
     axes.xaxis.set_major_formatter(formatter)
