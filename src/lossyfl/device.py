@@ -16,7 +16,7 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.digests import NOTHING, Held, digest
-from lossyfl.errors import FrameError, InputError, OutOfSync
+from lossyfl.errors import FrameError, InputError, NotFinite, OutOfSync
 from lossyfl.links import LinkState, Message
 from lossyfl.schemes import Scheme
 from lossyfl.states import UNKNOWN, Delivery, DeviceState, check_number
@@ -178,7 +178,7 @@ class Device:
         bad = np.flatnonzero(~np.isfinite(local))
         if len(bad):
             where = f"entry {bad[0]} of theta"
-            raise InputError(where, of=f"device {self.number}", allowed="finite", got=local[bad[0]])
+            raise NotFinite(where, of=f"device {self.number}", got=local[bad[0]])
 
     def _take_back(self) -> None:
         """Put what a lost reply carried back into delta_m, if there is one."""

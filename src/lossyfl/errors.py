@@ -2,6 +2,7 @@
 
     LossyflError
     ├── InputError      a wrong argument or file: what, owner, allowed, got    (also a ValueError)
+    │   └── NotFinite   NaN or infinity in a vector
     ├── FrameError      bytes that are not a valid frame: offset, expectation  (also a ValueError)
     ├── Refused         a reply that the server does not take, and why; nothing has changed
     ├── OutOfSync       a frame for another estimate than the device holds; nothing has changed
@@ -32,6 +33,23 @@ class InputError(LossyflError, ValueError):
     def __init__(self, what: str, *, of: str, allowed: str, got: object) -> None:
         shown = got if isinstance(got, str) else repr(got)
         super().__init__(f"{what} of {of} must be {allowed}, got {shown}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), str(self))  # it may come from a worker process
+
+
+class NotFinite(InputError):
+    """NaN or infinity in a vector that is to be sent."""
+
+    def __init__(self, what: str, *, of: str, got: object) -> None:
+        super().__init__(what, of=of, allowed="finite", got=got)
+
+
+def _again(kind: type[InputError], message: str) -> InputError:
+    """The same error in another process."""
+    error = kind.__new__(kind)
+    error.args = (message,)
+    return error
 
 
 class FrameError(LossyflError, ValueError):

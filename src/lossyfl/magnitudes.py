@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl import parallel
-from lossyfl.errors import InputError
+from lossyfl.errors import NotFinite
 from lossyfl.jit import kernel
 from lossyfl.types import Bounds, Counts, Symbols, Vector
 
@@ -71,7 +71,7 @@ def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 
     if total[:, INFINITE:].any():
         bad = np.flatnonzero(~np.isfinite(x))
         where, got = (f"entry {bad[0]}", float(x[bad[0]])) if len(bad) else ("a block", "overflow")
-        raise InputError(where, of="the vector", allowed="finite", got=got)
+        raise NotFinite(where, of="the vector", got=got)
     used = np.flatnonzero(total[0] + total[1])
     own = slice(used[0], used[-1] + 1)
     return Magnitudes(

@@ -79,7 +79,7 @@ class Server:
         if tensors is not None:
             block_bounds("tensor", len(start), tuple(tensors))
         stream(seed)  # raises if it is no seed
-        scheme.check(len(start), len(tensors or (0,)))
+        scheme.check(len(start), 1 if tensors is None else len(tensors))
         useful_threads(threads, 0)
         self.scheme, self.seed, self.listen = scheme, seed, listen
         self._limit = 4 * len(start) if log_bytes is None else log_bytes

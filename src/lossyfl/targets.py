@@ -11,6 +11,8 @@ from lossyfl.errors import InputError
 
 UNITS = {"bit": 1, "B": 8, "kB": 8_000, "MB": 8_000_000, "GB": 8_000_000_000}
 ALLOWED = 'a size as "20kB", a rate as "0.5bit" an entry, or an error as "nmse=0.1"'
+SLACK = 0.02
+"""How far an error may miss what was asked for: magnitudes are known by bins, which have a width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,13 @@ def target(text: object, *, of: str, name: str = "target") -> Target:
             raise InputError(name, of=of, allowed="an nmse in (0, 1)", got=text)
         return Target(nmse=value)
     return Target(rate=value) if unit == "bit" else Target(bits=value * UNITS[unit])
+
+
+def check_reached(nmse: float, wanted: Target, *, of: str) -> None:
+    """Raise if an error is larger than what was asked for: no promise is broken silently."""
+    if wanted.nmse is not None and nmse > wanted.nmse * (1 + SLACK):
+        allowed = f"an nmse of {nmse:.2g} or more for this vector"
+        raise InputError("target", of=of, allowed=allowed, got=f"nmse={wanted.nmse:g}")
 
 
 def check_error(wanted: Target, scale: object, *, of: str) -> None:

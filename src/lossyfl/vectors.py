@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.errors import InputError
+from lossyfl.errors import InputError, NotFinite
 from lossyfl.types import Bounds, Scale, Vector
 
 ALLOWED = "a contiguous vector of float32, float16, bfloat16 or float64"
@@ -79,7 +79,7 @@ def check_finite(x: Vector) -> None:
     """Raise on the first entry that is NaN or infinity."""
     if not np.isfinite(x).all():
         bad = int(np.argmin(np.isfinite(x)))
-        raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
+        raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
 
 
 def block_bounds(scale: Scale, entries: int, tensors: tuple[int, ...] | None) -> Bounds:

@@ -52,6 +52,18 @@ def test_file_and_options_after_it(tmp_path: Path) -> None:
     assert "evaluate_every = 2\n" in text
 
 
+def test_budgets_win_over_those_of_a_file(tmp_path: Path) -> None:
+    how = ("--rounds", 2, "--workers", 1)
+    good("run", "--task", TINY, "--downlink-budget", "400B", "--uplink-budget", "300B", *how,
+         "--out", tmp_path / "one")  # fmt: skip
+    file = tmp_path / "one" / "config.toml"
+    good("run", file, "--downlink-budget", "200B", *how, "--out", tmp_path / "two")
+    text = (tmp_path / "two" / "config.toml").read_text()
+    assert 'scheme = "lean:up_budget=300B,down_budget=200B"\n' in text
+    twice = call("run", "--scheme", "lean:down_budget=1kB", "--downlink-budget", "2kB", *how)
+    assert "each key once" in str(twice.exception)
+
+
 def test_json(tmp_path: Path) -> None:
     result = call(
         "run",

@@ -14,6 +14,7 @@ from lossyfl.experiments.tune import (
     Question,
     Trial,
     best_within,
+    failure,
     fewest,
     frontier,
     lower,
@@ -87,7 +88,29 @@ def test_budgets_are_for_both_links() -> None:
         within(ASK, "2kB", None)
 
 
+def test_what_failed_is_neither_kept_nor_on_the_frontier() -> None:
+    lossless = Trial(scheme=ASK.spec("lossless"), accuracy=0.1, down=9, up=9)
+    failed = failure("lean", "diverged")
+    tried = {each.scheme: each for each in (lossless, failed)}
+    assert fewest(ASK, tried) == lossless
+    assert frontier([lossless, failed]) == [lossless]
+    assert best_within(["lean"], tried) is None
+    with pytest.raises(InputError, match="one that lossless links can do, got diverged"):
+        lower(ASK, search(0, 0) | {lossless.scheme: failure(lossless.scheme, "diverged")})
+
+
 class TestCommand:
+    def test_quantizers_that_cannot_keep_to_a_budget_are_left_out(self, tmp_path: Path) -> None:
+        line = ["tune", "--task", "tests.simulation.tiny:make_task", "--rounds", "2"]
+        line += ["--workers", "1", "--out", str(tmp_path), "--quiet", "--json"]
+        line += ["--downlink-budget", "nmse=0.1", "--uplink-budget", "nmse=0.1"]
+        result = CliRunner().invoke(app, line)
+        assert result.exit_code == 0, result.output
+        trials = json.loads(result.stdout)["trials"]
+        assert [bool(t["failed"]) for t in trials[:4]] == [False, False, True, False]
+        assert "must be a size, with a scale a block" in trials[2]["failed"]
+        assert "the others go on" in result.stderr
+
     def test_a_tiny_task_twice(self, tmp_path: Path) -> None:
         line = [
             "tune",
@@ -120,6 +143,15 @@ class TestCommand:
         own = {r["quantizer"]: r for r in rows}
         assert own["deadzone 500B"]["nbytes"] <= 500
         assert own["deadzone 500B"]["nmse"] <= own["topk 500B"]["nmse"]
+
+    def test_an_error_for_a_vector(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=5000).astype(np.float32))
+        line = ["tune", "--vector", str(tmp_path / "x.npy"), "--downlink-budget", "nmse=0.1"]
+        result = CliRunner().invoke(app, [*line, "--json"])
+        own = {r["quantizer"]: r for r in json.loads(result.stdout)}
+        assert own["deadzone nmse=0.1"]["nmse"] == pytest.approx(0.1, rel=0.03)
+        assert "sparse_ternary nmse=0.1" not in own
+        assert "nmse=0.1 is out of reach of sparse_ternary" in result.stderr
 
     def test_vectors_and_their_figure(self, tmp_path: Path) -> None:
         rng = np.random.default_rng(0)

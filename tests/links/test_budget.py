@@ -131,6 +131,14 @@ def test_an_error_out_of_reach_is_said(name: str) -> None:
         chosen.make(laplace(50_000), message())
 
 
+def test_a_spike_puts_an_error_out_of_reach() -> None:
+    x = 1e-4 * laplace(50_000)
+    x[7] = 1
+    chosen = budgeted("nmse=1e-8", quantizer("dithered"), name="budget")
+    with pytest.raises(InputError, match=r"must be an nmse of \S+ or more for this vector"):
+        chosen.make(x, message())
+
+
 def test_room_for_scales() -> None:
     chosen = budgeted("0.25bit", quantizer("deadzone:scale=64"), name="budget")
     with pytest.raises(InputError, match="budget of a link must be between 6,348 B"):
@@ -139,6 +147,9 @@ def test_room_for_scales() -> None:
     chosen.check(100_000, 10)
     with pytest.raises(InputError, match="budget of a link must be between 296 B"):
         chosen.check(100_000, 50)
+    chosen = budgeted("2200B", quantizer("rotated+deadzone:scale=64"), name="budget")
+    with pytest.raises(InputError, match="budget of a link must be between 4,192 B"):
+        chosen.check(33_000)  # 65,536 when they are rotated
 
 
 def test_rotated() -> None:

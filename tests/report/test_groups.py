@@ -78,6 +78,24 @@ def test_the_same_run_twice_is_one_and_another_outcome_an_error(tmp_path: Path) 
         group(find([tmp_path]))
 
 
+def test_looks_in_between_make_no_other_run(tmp_path: Path) -> None:
+    """As rounds leave them that were added later."""
+    write(tmp_path / "a", rounds=[record(0, accuracy=None), record(1, accuracy=0.5)])
+    write(tmp_path / "b", rounds=[record(0, accuracy=0.4), record(1, accuracy=0.5)])
+    (made,) = group(find([tmp_path]))
+    assert len(made.runs) == 1
+
+
+def test_whose_model_was_looked_at_is_said_if_it_differs(tmp_path: Path) -> None:
+    made = groups(
+        tmp_path, replace(SETTINGS, scheme="lossless"), replace(SETTINGS, evaluate="average")
+    )
+    assert [each.label for each in made] == [
+        "lossless, evaluate server",
+        "lfl:q1=2,q2=2, evaluate average",
+    ]
+
+
 def test_a_group_runs_while_one_of_its_runs_does(tmp_path: Path) -> None:
     write(tmp_path / "a", state="running")
     write(tmp_path / "b", replace(SETTINGS, seed=1))

@@ -180,9 +180,20 @@ def test_what_cannot_be_resumed_is_said(tmp_path: Path) -> None:
     ):
         resume(tmp_path / "out")
     state.write_bytes(whole)
+    with pytest.raises(
+        InputError, match="save_updates of a run must be rounds from 12 to 14, got 5"
+    ):
+        resume(tmp_path / "out", rounds=15, save_updates=frozenset([5]))
     (tmp_path / "out" / "ledger.csv").write_text("")
+    before = {path: path.read_bytes() for path in kept(tmp_path / "out")}
     with pytest.raises(InputError, match="must be as long as at the checkpoint"):
-        resume(tmp_path / "out")
+        resume(tmp_path / "out", rounds=15)
+    assert {path: path.read_bytes() for path in kept(tmp_path / "out")} == before
+
+
+def kept(out: Path) -> list[Path]:
+    """What a resume that cannot begin leaves alone."""
+    return [out / name for name in ("config.toml", "rounds.jsonl", "run.json", "model.safetensors")]
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
@@ -211,6 +222,21 @@ class TestFailures:
             assert '"state": "diverged"' in (out / "run.json").read_text()
             with pytest.raises(Stopped, match="training of device 3 diverged"):
                 resume(out)
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_an_infinite_model_with_a_good_loss(self, workers: int, tmp_path: Path) -> None:
+        asked = replace(BASE, task="tests.simulation.tiny:huge", lr="1", tau=1)
+        with pytest.raises(Stopped, match=r"training of device \d+ diverged in round 0: loss 0.0"):
+            run(asked, tmp_path / "out", workers=workers)
+        assert '"state": "diverged"' in (tmp_path / "out" / "run.json").read_text()
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_an_error_that_no_frame_can_have(self, workers: int, tmp_path: Path) -> None:
+        """It is the scheme's fault, not the training's; that nothing was done is said."""
+        asked = replace(BASE, scheme="lean:up=sparse_ternary,up_budget=nmse=0.0001")
+        with pytest.raises(InputError, match="target of SparseTernary must be an nmse of"):
+            run(asked, tmp_path / "out", workers=workers)
+        assert '"state": "stopped"' in (tmp_path / "out" / "run.json").read_text()
 
     def test_worker_that_dies(self, tmp_path: Path) -> None:
         asked = replace(BASE, task="tests.simulation.tiny:dying")

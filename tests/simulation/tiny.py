@@ -109,3 +109,14 @@ def local_function() -> Task:
 
 def not_a_task() -> int:
     return 7
+
+
+def huge() -> Task:
+    """A task whose models become infinite while the loss stays 0."""
+    return replace(make_task(), loss=steep)
+
+
+def steep(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Always 0, with steps beyond the largest float32."""
+    del targets
+    return (outputs - outputs.detach()).sum() * 3e38

@@ -3,13 +3,14 @@
 # Typer leaves parameters of its own functions without types.
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lossyfl.errors import InputError
+from lossyfl.registry import items
 
 Text = str | None
 Int = int | None
@@ -80,8 +81,10 @@ def _file(config: Path | None) -> dict[str, object]:
     return settings
 
 
-def with_budgets(settings: Mapping[str, object]) -> dict[str, object]:
-    """The settings with budgets as options of the scheme that keeps to them.
+def with_budgets(
+    settings: Mapping[str, object], *, scheme_of_file: bool = False
+) -> dict[str, object]:
+    """The settings with budgets as options of the scheme that keeps to them; they win over a file's.
 
     >>> with_budgets({"downlink_budget": "20kB", "rounds": 3})
     {'rounds': 3, 'scheme': 'lean:down_budget=20kB'}
@@ -94,7 +97,15 @@ def with_budgets(settings: Mapping[str, object]) -> dict[str, object]:
     if scheme.partition(":")[0] != "lean":
         allowed = "lean, which keeps to one, or left out"
         raise InputError("scheme", of="a run with a budget", allowed=allowed, got=scheme)
-    return rest | {"scheme": f"{scheme}{',' if ':' in scheme else ':'}{','.join(said)}"}
+    name, _, own = scheme.partition(":")
+    kept = list(items(own))
+    if scheme_of_file:
+        kept = [item for item in kept if item.split("=")[0] not in _keys(said)]
+    return rest | {"scheme": f"{name}:{','.join([*kept, *said])}"}
+
+
+def _keys(said: Iterable[str]) -> set[str]:
+    return {item.split("=")[0] for item in said}
 
 
 def refuse(settings: Mapping[str, object], names: Sequence[str], why: str, *, of: str) -> None:

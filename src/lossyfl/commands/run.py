@@ -64,7 +64,7 @@ def run(
         "out": out, "data_dir": data_dir, "checkpoint_every": checkpoint_every,
         "tensorboard": tensorboard or None, "save_updates": save_updates,
     }  # fmt: skip
-    settings = options.with_budgets(options.merged(config, flags))
+    settings = options.with_budgets(options.merged(config, flags), scheme_of_file=scheme is None)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
     options.import_from_here()
     count = options.start_workers(how.get("workers"))

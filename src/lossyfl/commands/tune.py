@@ -11,7 +11,7 @@ import typer
 
 from lossyfl.commands import options
 from lossyfl.commands.output import FIGURES, can_write
-from lossyfl.errors import InputError
+from lossyfl.errors import InputError, Stopped
 from lossyfl.extras import require
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def tune(
     downlink_budget = downlink_budget or _text(settings.pop("downlink_budget", None))
     uplink_budget = uplink_budget or _text(settings.pop("uplink_budget", None))
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    options.refuse(settings, ("scheme",), "it finds one", of="tune")
+    options.refuse(settings, ("scheme", "first_budget"), "it finds one", of="tune")
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="tune")
     options.import_from_here()
     count = options.start_workers(how.get("workers"))
@@ -124,17 +124,21 @@ def _text(value: object) -> str | None:
 def _try(
     base: "Experiment", spec: str, out: Path, workers: int, data_dir: Path | None, *, quiet: bool
 ) -> "Trial":
-    """Run a scheme, unless it is there; a run that diverges has learned nothing."""
-    from dataclasses import replace
-
+    """Run a scheme, unless it is there; one that diverges, or cannot keep to its budget, has failed."""
     from lossyfl.commands.compare import play
     from lossyfl.experiments.compare import plan
-    from lossyfl.experiments.tune import trial
+    from lossyfl.experiments.tune import failure, trial
 
-    planned = plan(base, [spec], 1, out)
-    failed = play(planned, out, workers=workers, data_dir=data_dir, quiet=quiet)
-    found = trial(spec, planned[0].folder)
-    return replace(found, accuracy=0.0) if failed else found
+    try:
+        planned = plan(base, [spec], 1, out)
+        failed = play(planned, out, workers=workers, data_dir=data_dir, quiet=quiet)
+    except (InputError, Stopped) as error:
+        cause = error.__cause__ if isinstance(error, Stopped) else error
+        if not spec.startswith("lean") or not isinstance(cause, InputError):
+            raise
+        typer.echo(f"{spec}: {cause}; the others go on", err=True)
+        return failure(spec, str(cause))
+    return failure(spec, "diverged") if failed else trial(spec, planned[0].folder)
 
 
 def _show(tried: "dict[str, Trial]", best: "Trial | None", words: str, *, as_json: bool) -> None:
@@ -155,22 +159,28 @@ def _show(tried: "dict[str, Trial]", best: "Trial | None", words: str, *, as_jso
     for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
         mark = "*" if each in front else ""
         cells = (percent(each.accuracy), size(each.down), size(each.up))
+        cells = ("failed", "", "") if each.failed else cells
         table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
     Console().print(table)
     if best is None:
-        typer.echo("none keeps the accuracy")
+        typer.echo(f"{words}: none")
     else:
         typer.echo(f"{words}: --scheme '{best.scheme}'")
 
 
 def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:
     from lossyfl.experiments.vectors import measure, read
+    from lossyfl.links.budget import ADJUSTABLE
 
     if figure is not None:
         can_write(figure, FIGURES)
         require("matplotlib", extra="report")  # before the work
     vectors = {str(path): read(path) for path in paths}
     measured = {name: measure(x, limit) for name, x in vectors.items()}
+    for name, own in measured.items():
+        missing = sorted(set(ADJUSTABLE) - {each.kind for each in own})
+        if missing:
+            typer.echo(f"{name}: {limit} is out of reach of {', '.join(missing)}", err=True)
     if as_json:
         rows = [{"vector": n} | asdict(each) for n, own in measured.items() for each in own]
         typer.echo(json.dumps(rows))

@@ -29,21 +29,26 @@ QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "d
 class Trial:
     """What a scheme came to: accuracy of its last looks, and bytes a round after the first model.
 
-    down: of a broadcast
-    up:   of one reply, the mean
+    down:   of a broadcast
+    up:     of one reply, the mean
+    failed: why it came to nothing, empty if it did not
     """
 
     scheme: str
     accuracy: float
     down: float
     up: float
+    failed: str = ""
+
+
+def failure(spec: str, why: str) -> Trial:
+    """The trial of a scheme that cannot be used."""
+    return Trial(scheme=spec, accuracy=0.0, down=0.0, up=0.0, failed=why)
 
 
 def trial(spec: str, folder: Path) -> Trial:
     """The trial that a results directory holds."""
     rounds = read_rounds(Results(folder).rounds)
-    if not rounds:  # it came to no number at once
-        return Trial(scheme=spec, accuracy=0.0, down=0.0, up=0.0)
     looks = [each.accuracy for each in rounds if each.accuracy is not None]
     later = rounds[1:] or rounds
     replies = sum(each.replies for each in later)
@@ -91,7 +96,15 @@ class Question:
         """The accuracy that counts as kept."""
         if self.keep is not None:
             return self.keep
-        return tried[self.spec("lossless")].accuracy - self.tolerance
+        lossless = tried[self.spec("lossless")]
+        if lossless.failed:
+            allowed = "one that lossless links can do"
+            raise InputError("training", of="tune", allowed=allowed, got=lossless.failed)
+        return lossless.accuracy - self.tolerance
+
+    def is_kept(self, each: Trial, tried: Mapping[str, Trial]) -> bool:
+        """Whether a trial has the accuracy."""
+        return not each.failed and each.accuracy >= self.least(tried)
 
 
 def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
@@ -107,8 +120,7 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
             here = question.lean(down, up)
             if here not in tried:
                 return here
-            kept = tried[here].accuracy >= question.least(tried)
-            if not kept:
+            if not question.is_kept(tried[here], tried):
                 if moving == "down":
                     down = max(down - 1, 0)
                 break
@@ -130,18 +142,18 @@ def within(question: Question, down: str | None, up: str | None) -> list[str]:
 
 def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
     """Of those that keep the accuracy, the one with the fewest bytes both ways; None if none does."""
-    least = question.least(tried)
-    kept = [each for each in tried.values() if each.accuracy >= least]
+    kept = [each for each in tried.values() if question.is_kept(each, tried)]
     return min(kept, key=lambda each: each.down + each.up, default=None)
 
 
-def best_within(specs: Sequence[str], tried: Mapping[str, Trial]) -> Trial:
+def best_within(specs: Sequence[str], tried: Mapping[str, Trial]) -> Trial | None:
     """Of schemes under a budget, the one that learned best; the fewest bytes decide between equals."""
-    return max((tried[spec] for spec in specs), key=lambda t: (t.accuracy, -(t.down + t.up)))
+    some = [tried[spec] for spec in specs if not tried[spec].failed]
+    return max(some, key=lambda t: (t.accuracy, -(t.down + t.up)), default=None)
 
 
 def frontier(tried: Sequence[Trial]) -> list[Trial]:
-    """Those to which no other is at least as good in accuracy, down and up, and better in one.
+    """Those that came to something, and to which no other is at least as good in all and better in one.
 
     >>> a = Trial(scheme="a", accuracy=0.9, down=10, up=10)
     >>> b = Trial(scheme="b", accuracy=0.9, down=10, up=20)
@@ -154,4 +166,5 @@ def frontier(tried: Sequence[Trial]) -> list[Trial]:
         same = (one.accuracy, one.down, one.up) == (other.accuracy, other.down, other.up)
         return all(better) and not same
 
-    return [each for each in tried if not any(beats(other, each) for other in tried)]
+    some = [each for each in tried if not each.failed]
+    return [each for each in some if not any(beats(other, each) for other in some)]

@@ -20,8 +20,9 @@ from lossyfl.errors import InputError
 from lossyfl.links.base import Message
 from lossyfl.links.policy import packed, quantized
 from lossyfl.quantizers.rotated import Rotated
+from lossyfl.rotation import padded_length
 from lossyfl.targets import ALLOWED, Target, target
-from lossyfl.types import Quantized, Quantizer, Scale, Vector
+from lossyfl.types import Quantized, Quantizer, Vector
 from lossyfl.wire import frame
 
 SMALLEST = 96
@@ -107,7 +108,7 @@ class Budget:
     def check(self, entries: int, tensors: int = 1) -> None:
         """Raise if a budget is below the smallest frame, or above exact floats."""
         raw = frame.raw_nbytes(entries)
-        least = SMALLEST + 4 * _extra_scales(self.quantizer.scale, entries, tensors)
+        least = SMALLEST + 4 * _extra_scales(self.quantizer, entries, tensors)
         for each in self.plan.targets:
             bits = each.bits_for(entries)
             if bits is not None and not least <= bits / 8 <= raw:
@@ -137,11 +138,12 @@ class Budget:
         raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
 
 
-def _extra_scales(scale: Scale, entries: int, tensors: int) -> int:
-    """How many scales a frame has beyond one for the model."""
-    if isinstance(scale, int):
-        return -(-entries // scale)
-    return tensors if scale == "tensor" else 0
+def _extra_scales(quantizer: Quantizer, entries: int, tensors: int) -> int:
+    """How many scales a frame has where the model has more than one."""
+    if isinstance(quantizer.scale, int):
+        length = padded_length(entries) if isinstance(quantizer, Rotated) else entries
+        return -(-length // quantizer.scale)
+    return tensors if quantizer.scale == "tensor" else 0
 
 
 def with_target(quantizer: Quantizer, text: str) -> Quantizer:

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl import magnitudes
-from lossyfl.errors import InputError
 from lossyfl.histogram import count, entropy
 from lossyfl.jit import kernel
 from lossyfl.magnitudes import BINS, Floats, Magnitudes
 from lossyfl.streams import Stream
-from lossyfl.targets import Target
+from lossyfl.targets import Target, check_reached
 from lossyfl.types import (
     Bounds,
     Codebook,
@@ -36,8 +35,6 @@ Edges = NDArray[np.int64]
 LARGEST = float(np.finfo(np.float32).max)
 TABLE_BITS = 44
 """About what a symbol more costs: its value, and its count."""
-SLACK = 0.02
-"""How far an error may miss what was asked for: bins have a width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +74,9 @@ class Survey:
         return bits + self.spent, error
 
     def check_error(self, edges: Edges, wanted: Target | None, *, of: str) -> None:
-        """Raise if the error that was asked for is out of reach: a promise is not broken silently."""
-        if wanted is None or wanted.nmse is None or self.known.energy == 0:
-            return
-        reached = self.cost(edges)[1] / self.known.energy
-        if reached > wanted.nmse * (1 + SLACK):
-            allowed = f"an nmse of {reached:.2g} or more for this vector"
-            raise InputError("target", of=of, allowed=allowed, got=f"nmse={wanted.nmse:g}")
+        """Raise if the error that was asked for is out of reach."""
+        if wanted is not None and wanted.nmse is not None and self.known.energy > 0:
+            check_reached(self.cost(edges)[1] / self.known.energy, wanted, of=of)
 
 
 def quantize(

@@ -19,7 +19,7 @@ from lossyfl.magnitudes import Floats, Magnitudes
 from lossyfl.quantizers import register
 from lossyfl.random_bits import STRIP
 from lossyfl.streams import Stream
-from lossyfl.targets import target
+from lossyfl.targets import check_reached, target
 from lossyfl.types import (
     Bounds,
     Counts,
@@ -77,6 +77,7 @@ class Dithered:
         bits = wanted.bits_for(len(x))
         if bits is None:
             step = math.sqrt(12 * (wanted.nmse or 0))
+            check_reached(_least_error(x, bounds, roots), wanted, of="Dithered")
             return _rounded(x, bounds, roots, step, rng, threads)
         # In double precision: a float32 has no inverse for the smallest roots.
         wide = roots.astype(np.float64)
@@ -142,12 +143,24 @@ def _expected_bits(values: Floats, counts: Counts, step: float, expected: Floats
     return bits
 
 
+def _peaks(x: Vector, bounds: Bounds) -> tuple[Vector, Floats]:
+    """The largest magnitude of every block, and the shortest step that reaches it."""
+    peaks = np.maximum.reduceat(np.abs(x), bounds[:-1])
+    return peaks, np.maximum(peaks / (MAX_LEVELS - 1.0), np.where(peaks > 0, TINY, 0.0))
+
+
+def _least_error(x: Vector, bounds: Bounds, roots: Vector) -> float:
+    """The relative error of the block whose spike makes its steps the longest."""
+    _, least = _peaks(x, bounds)
+    wide = roots.astype(np.float64)
+    return float(np.divide(least, wide, out=np.zeros_like(wide), where=wide > 0).max()) ** 2 / 12
+
+
 def _rounded(
     x: Vector, bounds: Bounds, roots: Vector, step: float, rng: Stream, threads: int
 ) -> Quantized:
     """The symbols with steps of `step` roots."""
-    peaks = np.maximum.reduceat(np.abs(x), bounds[:-1])
-    least = np.maximum(peaks / (MAX_LEVELS - 1.0), np.where(peaks > 0, TINY, 0.0))
+    peaks, least = _peaks(x, bounds)
     steps = np.maximum(roots.astype(np.float64) * step, least)
     highest = np.divide(peaks, steps, out=np.zeros_like(steps), where=steps > 0).max()
     levels = max(1, math.ceil(float(highest) + 0.5))

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl import histogram, parallel
-from lossyfl.errors import InputError
+from lossyfl.errors import InputError, NotFinite
 from lossyfl.jit import kernel
 from lossyfl.quantizers import register
 from lossyfl.streams import GAMMA, MIX_A, MIX_B, Stream
@@ -182,7 +182,7 @@ def _ranges(x: Vector, bounds: Bounds, strips: _Strips, threads: int) -> tuple[V
     parallel.run(measure, range(len(strips)), threads)
     if high.max() >= INFINITY_BITS:
         bad = int(np.flatnonzero(~np.isfinite(x))[0])
-        raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
+        raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
     first = np.searchsorted(strips.bounds, bounds[:-1])
     low = np.minimum.reduceat(low, first)
     high = np.maximum.reduceat(high, first)

@@ -68,7 +68,7 @@ def _is_there(run: Run, others: Sequence[Run]) -> bool:
     for other in others:
         if other.settings.seed != run.settings.seed:
             continue
-        if [_outcome(record) for record in run.rounds] != [_outcome(r) for r in other.rounds]:
+        if not _same(run.rounds, other.rounds):
             allowed = "one run of each seed"
             got = f"{other.name} and {run.name} with the same settings"
             raise InputError(f"seed {run.settings.seed}", of="a report", allowed=allowed, got=got)
@@ -76,9 +76,18 @@ def _is_there(run: Run, others: Sequence[Run]) -> bool:
     return False
 
 
+def _same(one: Sequence[Round], other: Sequence[Round]) -> bool:
+    """Whether they came out alike; a run to which rounds were added has looks in between."""
+    return len(one) == len(other) and all(
+        _outcome(a) == _outcome(b)
+        and (a.accuracy == b.accuracy or None in (a.accuracy, b.accuracy))
+        for a, b in zip(one, other, strict=True)
+    )
+
+
 def _outcome(record: Round) -> tuple[object, ...]:
     """What the same run does again."""
-    return record.accuracy, record.train_loss, record.down.nbytes, record.up.nbytes
+    return record.train_loss, record.down.nbytes, record.up.nbytes
 
 
 def family(settings: Experiment) -> str:
@@ -108,6 +117,8 @@ def _label(settings: Experiment, task: Sequence[Experiment]) -> str:
     scheme = ":".join(filter(None, (family(settings), ",".join(own))))
     same = [other for other in task if other.scheme == settings.scheme]
     names = [key for key in KEYS if len({getattr(other, key) for other in same}) > 1]
+    if "evaluate" not in names and len({other.evaluate for other in task}) > 1:
+        names.append("evaluate")  # another model's accuracy is another number
     told = [f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in names]
     return ", ".join([scheme, *told])
 

@@ -241,7 +241,7 @@ class Processes:
             raise Stopped(
                 f"a worker process ended by itself ({_reason(process.exitcode)})"
             ) from None
-        if isinstance(answer, Diverged):
+        if isinstance(answer, Diverged | InputError):
             raise answer
         if isinstance(answer, Failure):
             raise Stopped(f"{answer.message}\n{answer.trace}".rstrip())
@@ -277,7 +277,7 @@ def _serve(connection: Connection, blueprint: Blueprint) -> None:
         connection.send("ready")
         while (job := connection.recv()) is not None:
             connection.send(job.do(workshop))
-    except Diverged as error:
+    except (Diverged, InputError) as error:
         connection.send(error)
     except LossyflError as error:
         connection.send(Failure(message=str(error), trace=""))

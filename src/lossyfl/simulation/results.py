@@ -213,7 +213,8 @@ class Results:
             if not path.is_file() or path.stat().st_size < size:
                 allowed = f"as long as at the checkpoint, {size:,} bytes"
                 raise InputError("content", of=str(path), allowed=allowed, got="less")
-            os.truncate(path, size)
+        os.truncate(self.rounds, sizes.rounds)
+        os.truncate(self.ledger, sizes.ledger)
         return read_rounds(self.rounds)
 
     def keep_rounds(self, count: int) -> None:

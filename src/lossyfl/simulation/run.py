@@ -23,7 +23,7 @@ from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.pool import check_portable, open_pool
-from lossyfl.simulation.records import Round
+from lossyfl.simulation.records import Round, read_rounds
 from lossyfl.simulation.results import Results, Summary, summarize
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup, prepare
@@ -135,12 +135,10 @@ def resume(
         settings = settings if rounds is None else replace(settings, rounds=rounds)
         folder = data_dir or (Path(saved.data_dir) if saved.data_dir else None)
         setup = prepare(settings, folder)
-        _check_updates(save_updates, setup.rounds)
+        _check_updates(save_updates, setup.rounds, done=saved.server.round + 1)
         if workers > 1:
             check_portable(setup.task)
         wait_until_alone(checkpoints.store_path(results.checkpoint))
-        results.write_config(settings)
-        results.model.unlink(missing_ok=True)  # of fewer rounds
         wanted = save_updates | frozenset(saved.save_updates)
         journey = _Journey(setup, results, workers, folder, wanted)
         return journey.go(watcher or Silent(), checkpoint_every, saved)
@@ -165,12 +163,16 @@ class _Journey:
 
     def go(self, watcher: Watcher, checkpoint_every: float, saved: Checkpoint | None) -> Outcome:
         """All rounds that are left, from a checkpoint if there is one."""
-        finished = False
+        finished = opened = False
         interrupted = threading.Event()
+        if saved is not None:
+            self.done = read_rounds(self.results.rounds)[: saved.server.round + 1]
+            self.saved = saved.server.round
         with ExitStack() as stack:
             try:
                 with _interrupts(watcher, interrupted):
                     self._open(stack, saved)
+                    opened = True
                     self.results.write_about("running", self.done)
                     watcher.started(self.setup, self.done)
                     stack.callback(watcher.ended)
@@ -181,11 +183,12 @@ class _Journey:
                 self.results.write_about("done" if finished else "interrupted", self.done)
                 self.pool.close()
             except (Exception, KeyboardInterrupt) as error:
-                with suppress(OSError):  # there may be no room for it
-                    state = "diverged" if isinstance(error, Diverged) else "stopped"
-                    self.results.write_about(state, self.done)
-                if isinstance(error, InputError) and not self.done:
-                    raise  # nothing has begun
+                if opened or saved is None:
+                    with suppress(OSError):  # there may be no room for it
+                        state = "diverged" if isinstance(error, Diverged) else "stopped"
+                        self.results.write_about(state, self.done)
+                if isinstance(error, InputError) and not (opened and self.done):
+                    raise  # nothing was done
                 raise Stopped(self._explain(error)) from error
         summary = summarize(self.done)
         return Outcome(
@@ -216,7 +219,8 @@ class _Journey:
         self.simulation.restore(saved.server, slots, saved.common_steps, saved.average)
         self.pool.common[:] = saved.common
         self.done = self.results.truncate(saved.sizes)
-        self.saved = saved.server.round
+        self.results.write_config(self.setup.experiment)
+        self.results.model.unlink(missing_ok=True)  # of fewer rounds
 
     def save(self) -> None:
         """Make a checkpoint of now: first everything that it refers to, then itself."""
@@ -264,6 +268,9 @@ class _Journey:
             what = "stopped at once"
         elif not isinstance(error, LossyflError | OSError):
             what = "".join(traceback.format_exception(error)).rstrip()  # somebody's own code
+        if self.saved >= 0 and isinstance(error, Diverged | InputError):
+            whole = f"the checkpoint of round {self.saved} is whole, results so far are in {folder}"
+            return f"{what}\nit would be the same again: use other settings; {whole}"
         if self.saved < 0:
             return f"{what}\nno round was saved; results so far are in {folder}"
         command = f"lossyfl resume {shlex.quote(str(folder))}"
@@ -301,10 +308,11 @@ def _interrupts(watcher: Watcher, wished: threading.Event) -> Generator[None]:
             signal.signal(number, handler)
 
 
-def _check_updates(wanted: frozenset[int], rounds: int) -> None:
-    if max(wanted, default=0) >= rounds:
-        allowed = f"rounds from 0 to {rounds - 1}"
-        raise InputError("save_updates", of="a run", allowed=allowed, got=max(wanted))
+def _check_updates(wanted: frozenset[int], rounds: int, done: int = 0) -> None:
+    for each in sorted(wanted):
+        if not done <= each < rounds:
+            allowed = f"rounds from {done} to {rounds - 1}"
+            raise InputError("save_updates", of="a run", allowed=allowed, got=each)
 
 
 def _check(workers: int, checkpoint_every: float) -> None:

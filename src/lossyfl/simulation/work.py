@@ -3,10 +3,8 @@
 import time
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from lossyfl.device import Device
-from lossyfl.errors import Diverged, InputError
+from lossyfl.errors import Diverged, NotFinite
 from lossyfl.links import LinkState
 from lossyfl.schemes import Scheme
 from lossyfl.simulation.store import Remembered, Store
@@ -71,9 +69,7 @@ class Workshop:
         trained = time.perf_counter()
         try:
             frame = device.reply(outcome.theta)
-        except InputError as error:
-            if np.isfinite(outcome.theta).all():
-                raise  # not the training's fault
+        except NotFinite as error:
             raise Diverged(visit.device, round, outcome.loss) from error
         device.settle(arrived=not visit.late)
         state = device.state()

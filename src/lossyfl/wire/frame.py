@@ -28,7 +28,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lossyfl import dither, histogram, parallel
-from lossyfl.errors import FrameError, InputError
+from lossyfl.errors import FrameError, InputError, NotFinite
 from lossyfl.jit import kernel
 from lossyfl.rotation import padded_length, unrotate
 from lossyfl.types import (
@@ -161,7 +161,7 @@ def pack_raw(x: Vector, address: Address) -> bytes:
     finite = np.isfinite(x)
     if not finite.all():
         bad = int(np.argmin(finite))
-        raise InputError(f"entry {bad}", of="the vector", allowed="finite", got=float(x[bad]))
+        raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
     return _seal([_head(address, Coding.RAW, 0, 1, len(x), 0), x.astype("<f4", copy=False).data])
 
 
