@@ -62,3 +62,12 @@ def test_the_broadcast_after_the_first_model(tmp_path: Path) -> None:
     facts = row(group(find([tmp_path]))[0])
     assert facts.later == (pytest.approx(16), pytest.approx(4000 * 33 / 32 / 330))
     assert facts.eps == (pytest.approx(0.2), 0.3)
+
+
+def test_the_last_rounds_are_the_same_span_however_often_a_run_looks(tmp_path: Path) -> None:
+    """25 rounds: looks every 5 reach back 25 rounds, the last rounds 10."""
+    climbing = [record(t, accuracy=t / 100 if t % 5 == 4 else None) for t in range(25)]
+    write(tmp_path / "a", rounds=climbing)
+    facts = row(group(find([tmp_path]))[0])
+    assert facts.tail == pytest.approx((0.04 + 0.09 + 0.14 + 0.19 + 0.24) / 5)
+    assert facts.end == pytest.approx((0.19 + 0.24) / 2)

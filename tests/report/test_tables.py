@@ -22,10 +22,10 @@ def test_markdown_has_a_table_for_each_task(tmp_path: Path) -> None:
     assert "### digits\n" in text
     assert "### mnist\n" in text
     assert (
-        "| lfl:q1=2,q2=2 | 0-1 | 4 | 80.00 % | 65.00 ± 11.95 % | 80.00 % | 1.00 kB | 1.21 kB "
+        "| lfl:q1=2,q2=2 | 0-1 | 4 | 80.00 % | 65.00 ± 11.95 % | 65.00 % | 80.00 % | 1.00 kB | 1.21 kB "
         "| 16.0x / 39.6x | 12.5x / 12.5x | 2.00 / 0.81 | 2.2 s |\n"
     ) in text
-    assert "| lossless | 0 | 0 | - | - | - | 0 B | 0 B | - / - | - / - | - / - | 0 ms |" in text
+    assert "| lossless | 0 | 0 | - | - | - | - | 0 B | 0 B | - / - | - / - | - / - | 0 ms |" in text
 
 
 def test_markdown_escapes(tmp_path: Path) -> None:

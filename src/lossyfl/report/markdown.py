@@ -7,17 +7,18 @@ from lossyfl.report.carrier import HEADS, carried
 from lossyfl.report.groups import Group
 from lossyfl.report.link import Link, elapsed, load
 from lossyfl.report.pays import downlink, uplink
-from lossyfl.report.rows import LOOKS, Both, Row, row
+from lossyfl.report.rows import LOOKS, ROUNDS, Both, Row, row
 
 HEAD = (
-    "scheme", "seeds", "rounds", "accuracy", f"last {LOOKS} looks", "best", "down", "up",
-    "saving down / up", "paper's count down / up", "bits an entry down / up", "time",
+    "scheme", "seeds", "rounds", "accuracy", f"last {LOOKS} looks", f"last {ROUNDS} rounds", "best",
+    "down", "up", "saving down / up", "paper's count down / up", "bits an entry down / up", "time",
 )  # fmt: skip
 
 NOTE = f"""
 Accuracy is that of the last look at the test set, the mean over seeds; then the mean and standard deviation
-of the last {LOOKS} looks of all seeds, and the best look. Bytes are those of frames, a broadcast counted
-once; savings are against 32-bit floats, and by the paper's count of 33 bits an entry over R_Q.
+of the last {LOOKS} looks of all seeds, the mean of the looks at the last {ROUNDS} rounds, and the best look.
+Bytes are those of frames, a broadcast counted once; savings are against 32-bit floats, and by the paper's count
+of 33 bits an entry over R_Q.
 """
 
 
@@ -55,6 +56,7 @@ def _cells(facts: Row) -> list[str]:
         str(facts.rounds),
         text.percent(facts.last),
         tail(facts),
+        text.percent(facts.end),
         text.percent(facts.best),
         text.size(facts.nbytes.down or 0),
         text.size(facts.nbytes.up or 0),

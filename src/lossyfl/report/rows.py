@@ -10,6 +10,8 @@ from lossyfl.simulation.records import Round, Traffic
 
 LOOKS = 10
 """At the test set, at the end, over which accuracy is averaged."""
+ROUNDS = 10
+"""At the end, whose looks are averaged: the same span for all, however often a run looks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,7 @@ class Row:
     last:    accuracy of the last look, the mean over seeds
     tail:    the mean of the last ten looks of all seeds
     spread:  their standard deviation
+    end:     the mean of the looks at the last ten rounds of all seeds
     best:    of all looks of all seeds
     nbytes:  of a run, the mean over seeds; a broadcast counts once
     saving:  times fewer bytes than 32-bit floats
@@ -47,6 +50,7 @@ class Row:
     last: float | None
     tail: float | None
     spread: float | None
+    end: float | None
     best: float | None
     nbytes: Both
     saving: Both
@@ -62,7 +66,8 @@ def row(group: Group) -> Row:
     whole = _longest(group)
     rounds = len(whole[0].rounds)
     looks = [_looks(run) for run in whole]
-    ends = [seen[-1] for seen in looks if seen]
+    last = [seen[-1] for seen in looks if seen]
+    closing = ends(group)
     tail = [value for seen in looks for value in seen[-LOOKS:]]
     records = [record for run in whole for record in run.rounds]
     later = [record.down for record in records if record.round > 0]
@@ -73,9 +78,10 @@ def row(group: Group) -> Row:
         seeds=tuple(run.settings.seed for run in whole),
         others=len(group.runs) - runs,
         rounds=rounds,
-        last=fmean(ends) if ends else None,
+        last=fmean(last) if last else None,
         tail=fmean(tail) if tail else None,
         spread=stdev(tail) if len(tail) > 1 else None,
+        end=fmean(closing) if closing else None,
         best=max((max(seen) for seen in looks if seen), default=None),
         nbytes=Both(
             down=sum(record.down.nbytes for record in records) / runs,
@@ -93,9 +99,9 @@ def row(group: Group) -> Row:
     )
 
 
-def tails(group: Group) -> list[float]:
-    """The mean of the last ten looks of every run that came as far as the longest."""
-    looks = [_looks(run)[-LOOKS:] for run in _longest(group)]
+def ends(group: Group) -> list[float]:
+    """The mean of the looks at the last ten rounds, of every run that came as far as the longest."""
+    looks = [_looks(run, len(run.rounds) - ROUNDS) for run in _longest(group)]
     return [fmean(seen) for seen in looks if seen]
 
 
@@ -105,8 +111,10 @@ def _longest(group: Group) -> list[Run]:
     return [run for run in group.runs if len(run.rounds) == rounds]
 
 
-def _looks(run: Run) -> list[float]:
-    return [record.accuracy for record in run.rounds if record.accuracy is not None]
+def _looks(run: Run, start: int = 0) -> list[float]:
+    """All accuracies from a round on."""
+    rounds = run.rounds[max(start, 0) :]
+    return [record.accuracy for record in rounds if record.accuracy is not None]
 
 
 def _both(

@@ -17,7 +17,7 @@ from lossyfl.extras import require
 from lossyfl.registry import items
 from lossyfl.report import sheet
 from lossyfl.report.groups import FAMILIES, Group
-from lossyfl.report.rows import row, tails
+from lossyfl.report.rows import ends, row
 from lossyfl.report.styles import FAMILY, INK, MARKERS, OTHERS, Style
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
     """The points of every kind, from few savings to many; groups without a look have none."""
     found: defaultdict[str, list[Point]] = defaultdict(list)
     for group in groups:
-        facts, ends = row(group), tails(group)
+        facts, closing = row(group), ends(group)
         saving: float | None = getattr(facts.saving, way)
-        if saving is None or not ends:
+        if saving is None or not closing:
             continue
         made = Point(
             saving=saving,
             paper=getattr(facts.paper, way),
-            mean=100 * fmean(ends),
-            low=100 * min(ends),
-            high=100 * max(ends),
+            mean=100 * fmean(closing),
+            low=100 * min(closing),
+            high=100 * max(closing),
         )
         found[kind(group)].append(made)
     return {name: sorted(own, key=lambda p: p.saving) for name, own in found.items()}
@@ -91,7 +91,7 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     axes.xaxis.set_minor_formatter(formatter)
     axes.tick_params(axis="x", which="minor", labelsize=6)
     axes.set_xlabel(f"Times fewer bytes {way}, the first model included")
-    axes.set_ylabel("Test accuracy (%), last looks")
+    axes.set_ylabel("Test accuracy (%), last 10 rounds")
     if any(point.mean < floor for point in every):
         axes.set_ylim(bottom=floor - 0.6)
     sheet.legend(axes, "bars: minimum to maximum of seeds")

@@ -9,7 +9,7 @@ from lossyfl.report.rows import row
 
 HEAD = (
     "task", "scheme", "label", "seeds", "rounds", "accuracy_last", "accuracy_tail",
-    "accuracy_tail_deviation", "accuracy_best", "bytes_down", "bytes_up", "saving_down",
+    "accuracy_tail_deviation", "accuracy_end", "accuracy_best", "bytes_down", "bytes_up", "saving_down",
     "saving_up", "paper_saving_down", "paper_saving_up", "bits_per_entry_down",
     "bits_per_entry_up", "saving_down_later", "paper_saving_down_later", "eps_median",
     "eps_largest", "seconds",
@@ -53,6 +53,7 @@ def _group(group: Group) -> list[object]:
         facts.last,
         facts.tail,
         facts.spread,
+        facts.end,
         facts.best,
         *(side for pair in pairs for side in (pair.down, pair.up)),
         *facts.later,
