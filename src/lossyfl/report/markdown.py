@@ -17,8 +17,8 @@ HEAD = (
 NOTE = f"""
 Accuracy is that of the last look at the test set, the mean over seeds; then the mean and standard deviation
 of the last {LOOKS} looks of all seeds, the mean of the looks at the last {ROUNDS} rounds, and the best look.
-Bytes are those of frames, a broadcast counted once; savings are against 32-bit floats, and by the paper's count
-of 33 bits an entry over R_Q.
+Bytes are those of frames, a broadcast counted once; savings are against 32-bit floats, and by the paper's
+count of 33 bits an entry over R_Q.
 """
 
 
