@@ -48,9 +48,9 @@ def kind(group: Group) -> str:
         return group.family if group.family in FAMILIES else group.settings.scheme
     options = dict(item.split("=", 1) for item in items(group.settings.scheme.partition(":")[2]))
     names = [options.get(way, "deadzone").partition("(")[0] for way in ("down", "up")]
-    looked = group.settings.evaluate
-    of = "" if looked == "server" else f", {looked}"
-    return f"lean, {' / '.join(dict.fromkeys(names))}{of}"
+    first = "small first model" if "first_budget" in options else ""
+    looked = "" if group.settings.evaluate == "server" else group.settings.evaluate
+    return ", ".join(filter(None, ("lean", " / ".join(dict.fromkeys(names)), first, looked)))
 
 
 def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
