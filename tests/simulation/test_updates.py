@@ -60,7 +60,7 @@ def test_a_resumed_run_keeps_what_was_asked_for(tmp_path: Path) -> None:
     for path in (tmp_path / "whole" / "updates").iterdir():
         assert kept[path.name] == path.read_bytes()
     assert "2-down.npy" in kept
-    with pytest.raises(InputError, match="rounds from 0 to 4"):
+    with pytest.raises(InputError, match="rounds from 4 to 4"):
         resume(tmp_path / "out", rounds=5, save_updates=frozenset({5}))
 
 

@@ -63,7 +63,7 @@ def compare(
     }  # fmt: skip
     settings = options.merged(config, flags)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    options.refuse(settings, ("scheme", *options.BUDGETS), "--schemes says it", of="a comparison")
+    options.refuse(settings, ("scheme", *options.BUDGETS), "--schemes says them", of="a comparison")
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="a comparison")
     options.import_from_here()
     count = options.start_workers(how.get("workers"))
