@@ -96,7 +96,7 @@ def test_what_failed_is_neither_kept_nor_on_the_frontier() -> None:
     assert frontier([lossless, failed]) == [lossless]
     assert best_within(["lean"], tried) is None
     with pytest.raises(InputError, match="one that lossless links can do, got diverged"):
-        lower(ASK, search(0, 0) | {lossless.scheme: failure(lossless.scheme, "diverged")})
+        lower(ASK, {lossless.scheme: failure(lossless.scheme, "diverged")})
 
 
 class TestCommand:

@@ -3,7 +3,7 @@
 # Typer leaves parameters of its own functions without types.
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -90,7 +90,7 @@ def with_budgets(
     {'rounds': 3, 'scheme': 'lean:down_budget=20kB'}
     """
     rest = {name: value for name, value in settings.items() if name not in BUDGETS}
-    said = [f"{BUDGETS[name]}={settings[name]}" for name in BUDGETS if name in settings]
+    said = {BUDGETS[name]: settings[name] for name in BUDGETS if name in settings}
     if not said:
         return rest
     scheme = str(settings.get("scheme", "lean"))
@@ -98,14 +98,9 @@ def with_budgets(
         allowed = "lean, which keeps to one, or left out"
         raise InputError("scheme", of="a run with a budget", allowed=allowed, got=scheme)
     name, _, own = scheme.partition(":")
-    kept = list(items(own))
-    if scheme_of_file:
-        kept = [item for item in kept if item.split("=")[0] not in _keys(said)]
-    return rest | {"scheme": f"{name}:{','.join([*kept, *said])}"}
-
-
-def _keys(said: Iterable[str]) -> set[str]:
-    return {item.split("=")[0] for item in said}
+    over = said if scheme_of_file else {}
+    kept = [item for item in items(own) if item.partition("=")[0] not in over]
+    return rest | {"scheme": f"{name}:{','.join([*kept, *(f'{k}={v}' for k, v in said.items())])}"}
 
 
 def refuse(settings: Mapping[str, object], names: Sequence[str], why: str, *, of: str) -> None:

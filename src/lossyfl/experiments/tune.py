@@ -111,6 +111,7 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
     """The scheme to try next; None at the end."""
     if question.keep is None and question.spec("lossless") not in tried:
         return question.spec("lossless")
+    question.least(tried)  # raises now if lossless links failed, not after more runs
     if not question.rates:
         allowed = f"large enough for frames of {SMALLEST} B"
         raise InputError("model", of="tune", allowed=allowed, got=f"{question.entries} entries")

@@ -77,8 +77,9 @@ class Dithered:
         bits = wanted.bits_for(len(x))
         if bits is None:
             step = math.sqrt(12 * (wanted.nmse or 0))
-            check_reached(_least_error(x, bounds, roots), wanted, of="Dithered")
-            return _rounded(x, bounds, roots, step, rng, threads)
+            made = _rounded(x, bounds, roots, step, rng, threads)
+            check_reached(_error(made, roots), wanted, of="Dithered")
+            return made
         # In double precision: a float32 has no inverse for the smallest roots.
         wide = roots.astype(np.float64)
         factors = np.divide(1, wide, out=np.zeros_like(wide), where=wide > 0)
@@ -143,24 +144,20 @@ def _expected_bits(values: Floats, counts: Counts, step: float, expected: Floats
     return bits
 
 
-def _peaks(x: Vector, bounds: Bounds) -> tuple[Vector, Floats]:
-    """The largest magnitude of every block, and the shortest step that reaches it."""
-    peaks = np.maximum.reduceat(np.abs(x), bounds[:-1])
-    return peaks, np.maximum(peaks / (MAX_LEVELS - 1.0), np.where(peaks > 0, TINY, 0.0))
-
-
-def _least_error(x: Vector, bounds: Bounds, roots: Vector) -> float:
+def _error(made: Quantized, roots: Vector) -> float:
     """The relative error of the block whose spike makes its steps the longest."""
-    _, least = _peaks(x, bounds)
+    assert isinstance(made.table, Ladder)
     wide = roots.astype(np.float64)
-    return float(np.divide(least, wide, out=np.zeros_like(wide), where=wide > 0).max()) ** 2 / 12
+    steps = dither.steps_of(made.table)
+    return float(np.divide(steps, wide, out=np.zeros_like(wide), where=wide > 0).max()) ** 2 / 12
 
 
 def _rounded(
     x: Vector, bounds: Bounds, roots: Vector, step: float, rng: Stream, threads: int
 ) -> Quantized:
     """The symbols with steps of `step` roots."""
-    peaks, least = _peaks(x, bounds)
+    peaks = np.maximum.reduceat(np.abs(x), bounds[:-1])
+    least = np.maximum(peaks / (MAX_LEVELS - 1.0), np.where(peaks > 0, TINY, 0.0))
     steps = np.maximum(roots.astype(np.float64) * step, least)
     highest = np.divide(peaks, steps, out=np.zeros_like(steps), where=steps > 0).max()
     levels = max(1, math.ceil(float(highest) + 0.5))
