@@ -77,7 +77,7 @@ class Federation:
 
     def wire_bytes(self) -> Count:
         """What all nodes were sent and have sent so far."""
-        return self._relay.total()
+        return self._relay.past.until(time.time())
 
     def start_node(self, node: int) -> None:
         """Start a SuperNode that reaches the SuperLink through the relay."""
@@ -111,7 +111,8 @@ class Federation:
         app = _write_app(self._folder, "plain_client" if plain else "lossy_client")
         settings = " ".join(f"{key}={json.dumps(v)}" for key, v in config.items())
         command = [*_program("flwr"), "run", str(app), "here", "--stream"]
-        began, before = time.time(), self._relay.total()
+        began = time.time()
+        before = self._relay.past.until(began)
         command += ["-c", f"{settings} out={json.dumps(str(out))}"]
         runner = self._processes.start("run", command)
         seen: list[Seen] = []
@@ -119,7 +120,7 @@ class Federation:
             over = runner.poll() is not None
             lines = _lines(out / "progress.jsonl")
             for line in lines[len(seen) :]:
-                now = self._relay.total()
+                now = self._relay.past.until(line["time"])
                 seen.append(
                     Seen(
                         round=int(line["round"]),
@@ -171,7 +172,7 @@ def federation(folder: Path, nodes: int, links: Links | None = None) -> Generato
     )
     with ExitStack() as stack:
         hosts = [links.address(node) if links else LOOPBACK for node in range(nodes)]
-        relay = Relay(main, dict(enumerate(zip(hosts, ports.relayed, strict=True))))
+        relay = Relay(main, list(zip(hosts, ports.relayed, strict=True)))
         environment = _environment(home) | (_SLOW if links else {})
         processes = stack.enter_context(Processes(folder, environment))
         stack.enter_context(relay)

@@ -1,11 +1,14 @@
 """A relay between nodes and the SuperLink that counts what travels, encrypted as it is.
 
-Every node has a port of its own, so its bytes are its own: all of Flower's requests, headers and TLS
-included, as TCP payload.
+Every node has a port of its own. All of Flower's requests count, headers and TLS included, as TCP payload;
+what had travelled is known for every moment, so a round that is looked at late has its own bytes still.
 """
 
 import asyncio
 import threading
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
@@ -13,19 +16,37 @@ from typing import Self
 from lossyfl.errors import Stopped
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """Bytes of one node so far."""
+    """Bytes of all nodes until some moment."""
 
     down: int = 0
     up: int = 0
 
 
+class Past:
+    """What had travelled when; one thread adds, any may ask."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._counts = [Count()]
+
+    def add(self, at: float, *, down: int = 0, up: int = 0) -> None:
+        """Bytes that travel now."""
+        last = self._counts[-1]
+        self._counts.append(Count(down=last.down + down, up=last.up + up))
+        self._times.append(at)  # last: who asks meanwhile finds a count for every time
+
+    def until(self, at: float) -> Count:
+        """The bytes up to a moment, as time.time() has it."""
+        return self._counts[bisect_right(self._times, at)]
+
+
 class Relay:
     """An address and port for each node that lead to the SuperLink's port."""
 
-    def __init__(self, target: int, places: dict[int, tuple[str, int]]) -> None:
-        self.counts = {node: Count() for node in places}
+    def __init__(self, target: int, places: Sequence[tuple[str, int]]) -> None:
+        self.past = Past()
         self._target, self._places = target, places
         self._error: OSError | None = None
         self._loop = asyncio.new_event_loop()
@@ -44,11 +65,6 @@ class Relay:
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
 
-    def total(self) -> Count:
-        """The bytes of all nodes so far."""
-        counts = self.counts.values()
-        return Count(down=sum(c.down for c in counts), up=sum(c.up for c in counts))
-
     def _run(self) -> None:
         try:
             with suppress(asyncio.CancelledError):
@@ -61,8 +77,7 @@ class Relay:
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
         servers = [
-            await asyncio.start_server(self._handler(self.counts[node]), host, port)
-            for node, (host, port) in self._places.items()
+            await asyncio.start_server(self._handle, host, port) for host, port in self._places
         ]
         self._ready.set()
         await self._stop.wait()
@@ -73,28 +88,27 @@ class Relay:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
-    def _handler(self, count: Count):  # noqa: ANN202 - asyncio's own long type
-        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            try:
-                far, back = await asyncio.open_connection("127.0.0.1", self._target)
-            except OSError:
-                writer.close()
-                return
-            pumps = (_pump(reader, back, count, down=False), _pump(far, writer, count, down=True))
-            with suppress(asyncio.CancelledError):  # the relay stops
-                await asyncio.gather(*pumps)
-
-        return handle
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            far, back = await asyncio.open_connection("127.0.0.1", self._target)
+        except OSError:
+            writer.close()
+            return
+        pumps = (
+            _pump(reader, back, lambda size: self.past.add(time.time(), up=size)),
+            _pump(far, writer, lambda size: self.past.add(time.time(), down=size)),
+        )
+        with suppress(asyncio.CancelledError):  # the relay stops
+            await asyncio.gather(*pumps)
 
 
 async def _pump(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, count: Count, *, down: bool
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, count: Callable[[int], None]
 ) -> None:
     """Hand on everything until one side has had enough."""
     with suppress(ConnectionError, asyncio.CancelledError):
         while data := await reader.read(1 << 16):
-            count.down += len(data) if down else 0
-            count.up += 0 if down else len(data)
+            count(len(data))
             writer.write(data)
             await writer.drain()
     writer.close()
