@@ -13,15 +13,18 @@ from lossyfl import (
     Address,
     Delivery,
     Device,
+    FrameError,
     Held,
     InputError,
     Kind,
     OutOfSync,
     Refused,
     Server,
+    inspect,
     run_round,
     scheme,
 )
+from lossyfl.digests import NOTHING
 from lossyfl.files import snapshot
 from lossyfl.server import Listen
 from lossyfl.states import DeviceState, ServerState
@@ -30,6 +33,7 @@ from lossyfl.wire.frame import pack_raw
 
 D = 2000
 SMALL_FIRST = "lean:first_budget=3bit,down_budget=300B,up_budget=1bit"
+PREDICTING = "lean:down_budget=300B,up_budget=1bit,predict=true"
 SPECS = [
     "lossless",
     "lb",
@@ -38,6 +42,7 @@ SPECS = [
     "ltgm",
     "lfl:server_optimizer=adam,server_model=preserved",
     SMALL_FIRST,
+    PREDICTING,
 ]
 
 
@@ -189,6 +194,58 @@ class TestFirstModel:
     def test_wrong_budgets_are_refused_before_the_first_round(self, budget: str) -> None:
         with pytest.raises(InputError, match="first_budget"):
             setup(f"lean:first_budget={budget}")
+
+
+class TestPrediction:
+    """Who joins late needs the drift, too."""
+
+    def late(self) -> tuple[Server, dict[int, Device], Delivery]:
+        """A server in round 3, and what it hands to a device that has nothing."""
+        server, devices = setup(PREDICTING, listen="participants")
+        for _ in range(3):
+            run_round(server, devices, local, participants=[0, 1])
+        server.open_round()
+        return server, devices, server.frames_for(3)
+
+    def test_a_newcomer_stays_in_sync(self) -> None:
+        server, devices, delivery = self.late()
+        kinds = [inspect(frame).kind for frame in delivery.frames]
+        assert kinds == ["drift", "model"]
+        devices[3].receive(delivery)
+        for m in range(3):
+            hear(server, devices[m])
+        server.close_round()
+        for _ in range(4):
+            run_round(server, devices, local)
+            assert {devices[m].held for m in devices} == {server.held}
+
+    def test_it_counts_as_one_model_of_floats(self) -> None:
+        server, _, delivery = self.late()
+        total = server.ledger.total("down", round=3)
+        assert total.nbytes == delivery.nbytes > 2 * 4 * D
+        assert total.raw_bytes == 4 * D
+
+    def test_missed_frames_are_sent_while_they_are_shorter(self) -> None:
+        server, devices, _ = self.late()
+        assert len(hear(server, devices[0]).frames) == 1
+
+    def test_without_the_drift_a_model_is_refused(self) -> None:
+        _, devices, delivery = self.late()
+        drift, model = delivery.frames
+        with pytest.raises(FrameError, match="the drift of round 3 before its model"):
+            devices[3].receive(replace(delivery, frames=(model,)))
+        damaged = drift[:-1] + bytes([drift[-1] ^ 1])
+        with pytest.raises(FrameError):
+            devices[3].receive(replace(delivery, frames=(damaged, model)))
+        assert devices[3].held.round == -1
+
+    def test_the_drift_of_another_round_is_refused(self) -> None:
+        server, devices, old = self.late()
+        server.close_round()
+        server.open_round()
+        new = server.frames_for(3, NOTHING)
+        with pytest.raises(FrameError, match="the drift of round 4"):
+            devices[3].receive(replace(new, frames=(old.frames[0], new.frames[1])))
 
 
 class TestRefusals:

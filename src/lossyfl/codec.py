@@ -76,6 +76,7 @@ class FrameInfo:
 
     nbytes:       the real size
     header_bytes: of these, everything but the coded symbols: header, blocks, tables, checksum
+    drift:        the part of the drift that an update goes on from
     coding:       raw, radix or rans; `letters` symbols are coded at a time
     alphabet:     symbols that may occur; `used`, those that do
     levels:       the paper's q, where the table is a ladder
@@ -91,6 +92,7 @@ class FrameInfo:
     kind: str
     round: int
     digest: int
+    drift: float
     entries: int
     blocks: int
     coding: str
@@ -125,7 +127,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
     opened = frames.open_body(frame, header)
     size = memoryview(frame).nbytes
     counts = np.zeros(0, dtype=np.int64)
-    coded = size - frames.HEADER.size - frames.CHECKSUM.size
+    coded = size - header.nbytes - frames.CHECKSUM.size
     letters = segments = blocks = 0
     levels = paper_bits = None
     if isinstance(opened, frames.Opened):
@@ -145,6 +147,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         kind=header.address.kind.name.lower(),
         round=header.address.round,
         digest=header.address.digest,
+        drift=header.address.drift / frames.WHOLE_DRIFT,
         entries=header.entries,
         blocks=blocks,
         coding=header.coding.name.lower(),

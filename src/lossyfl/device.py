@@ -18,12 +18,16 @@ from lossyfl.codec import decode
 from lossyfl.digests import NOTHING, Held, digest
 from lossyfl.errors import FrameError, InputError, NotFinite, OutOfSync
 from lossyfl.links import LinkState, Message
+from lossyfl.links.base import nothing
 from lossyfl.schemes import Scheme
 from lossyfl.states import UNKNOWN, Delivery, DeviceState, check_number
 from lossyfl.streams import stream
 from lossyfl.types import Vector, read_only
 from lossyfl.vectors import as_vector
 from lossyfl.wire import frame as frames
+
+NO_DRIFT = (frames.Address(), nothing())
+"""No drift has come that waits for its model."""
 
 
 class Device:
@@ -66,6 +70,7 @@ class Device:
                 )
         self._state = replace(state)
         self._digest = digest(state.estimate)
+        self._drift = NO_DRIFT
 
     @property
     def held(self) -> Held:
@@ -114,11 +119,14 @@ class Device:
         elif header.address.kind == frames.Kind.UPDATE:
             if header.address.round > self._state.round:  # else it was applied, or the digest tells
                 self._move(frame, header)
+        elif header.address.kind == frames.Kind.DRIFT:
+            self._drift = (header.address, decode(frame, max_entries=self._limit))
         else:
-            raise FrameError(4, "a model or an update", header.address.kind.name.lower())
+            allowed = "a model, its drift or an update"
+            raise FrameError(4, allowed, header.address.kind.name.lower())
 
     def _start(self, frame: bytes, address: frames.Address) -> None:
-        """Hold the model of a frame."""
+        """Hold the model of a frame, with the drift that came before it."""
         state = self._state
         estimate = decode(frame, max_entries=self._limit, threads=self._threads)
         if digest(estimate) != address.digest:
@@ -126,8 +134,20 @@ class Device:
         if len(estimate) != len(state.estimate):
             state.uplink = self.scheme.uplink.init(estimate)
             state.replied, state.reply = -1, b""
-        state.downlink = self.scheme.downlink.init(estimate)
+        state.downlink = self._joined(estimate, address)
         self._hold(estimate, address.round)
+
+    def _joined(self, estimate: Vector, address: frames.Address) -> LinkState:
+        """The downlink's state of a device that joins in some round."""
+        fresh = self.scheme.downlink.init(estimate)
+        if not len(fresh.drift) or address.round == 0:  # nothing has moved yet
+            return fresh
+        expected = replace(address, kind=frames.Kind.DRIFT)
+        came, drift = self._drift
+        self._drift = NO_DRIFT
+        if came != expected or len(drift) != len(estimate):
+            raise FrameError(4, f"the drift of round {address.round} before its model", "none")
+        return replace(fresh, drift=drift)
 
     def _move(self, frame: bytes, header: frames.Header) -> None:
         """Move the estimate by an update."""

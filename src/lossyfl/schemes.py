@@ -240,18 +240,22 @@ def lean(
     down_budget: str | None = None,
     up_budget: str | None = None,
     first_budget: str | None = None,
+    predict: bool = False,
     damping: bool = True,
     server_model: ServerModel = "preserved",
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:
-    """Any quantizer both ways, within a budget of bytes if one is given; the first model by a dead zone."""
+    """Any quantizer both ways, within a budget of bytes if one is given; the first model by a dead zone.
+
+    predict: whether a broadcast goes on from how the model moved before (`lossyfl.links.tracked`)
+    """
     downlink = _policy(down, down_budget, "down_budget")
     if server_model == "preserved":
         downlink = _watched(downlink, damping)
     return Scheme(
         name="lean",
-        downlink=Tracked(quantizer=downlink),
+        downlink=Tracked(quantizer=downlink, predict=predict),
         uplink=ErrorFeedback(quantizer=_watched(_policy(up, up_budget, "up_budget"), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),

@@ -82,16 +82,17 @@ class Server:
         scheme.check(len(start), 1 if tensors is None else len(tensors))
         useful_threads(threads, 0)
         self.scheme, self.seed, self.listen = scheme, seed, listen
-        self._limit = 4 * len(start) if log_bytes is None else log_bytes
         self._tensors, self._threads = tensors, threads
         start, log = self._first(start)
+        link = scheme.downlink.init(start)
+        self._limit = 4 * (len(start) + len(link.drift)) if log_bytes is None else log_bytes
         self.restore(
             ServerState(
                 round=-1,
                 is_open=False,
                 theta=start,
                 estimate=start,
-                link=scheme.downlink.init(start),
+                link=link,
                 moments=scheme.optimizer.init(len(start)),
                 samples={},
                 held={},
@@ -142,7 +143,7 @@ class Server:
         self._digest = digest(state.estimate)
         self._order = tuple(state.participants)
         self._heaviest = sum(state.participants.values())
-        self._full: bytes | None = None
+        self._full: tuple[bytes, ...] = ()
         self._known: dict[bytes, Facts] = {}
 
     @property
@@ -242,7 +243,7 @@ class Server:
         if state.round >= 0:
             self._send_broadcast()
         state.round += 1
-        state.is_open, self._full, self._known = True, None, {}
+        state.is_open, self._full, self._known = True, (), {}
         self._seat(chosen)
         state.answered, state.turn, state.weight = {}, 0, 0
         state.total = np.zeros_like(state.theta)
@@ -326,8 +327,9 @@ class Server:
             return (state.broadcast,), "update" if in_time else late
         chain = self._chain(known)
         kind: Kind = "update" if len(chain) == 1 and known != NOTHING else late
-        if not chain or sum(map(len, chain)) >= frames.raw_nbytes(len(state.theta)):
-            return (self._model(),), kind
+        whole = (2 if len(state.link.drift) else 1) * frames.raw_nbytes(len(state.theta))
+        if not chain or sum(map(len, chain)) >= whole:
+            return self._model(), kind
         return chain, kind
 
     def _chain(self, known: Held) -> tuple[bytes, ...]:
@@ -338,11 +340,15 @@ class Server:
             return ()
         return tuple(broadcast.frame for broadcast in missing)
 
-    def _model(self) -> bytes:
-        """The frame of the exact estimate, encoded once a round."""
-        if self._full is None:
+    def _model(self) -> tuple[bytes, ...]:
+        """The exact estimate, encoded once a round, and before it its drift, if it has one."""
+        if not self._full:
             address = frames.Address(kind=frames.Kind.MODEL, round=self.round, digest=self._digest)
-            self._full = frames.pack_raw(self.estimate, address)
+            self._full = (frames.pack_raw(self.estimate, address),)
+            drift = self._state.link.drift
+            if len(drift) and self.round > 0:
+                before = replace(address, kind=frames.Kind.DRIFT)
+                self._full = (frames.pack_raw(drift, before), *self._full)
         return self._full
 
     def accept(self, device: int, reply: bytes) -> None:

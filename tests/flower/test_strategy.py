@@ -75,6 +75,7 @@ def test_every_strategy_learns_as_it_does_plain(name: str, tmp_path: Path) -> No
         "lgm:q1=64",
         "ltgm:q1=64",
         "lean:down_budget=4bit,up=topk,first_budget=8bit",
+        "lean:down_budget=4bit,predict=true",
     ],
 )
 def test_every_scheme(spec: str, tmp_path: Path) -> None:

@@ -99,4 +99,17 @@ CASES = (
         quantizer=Stochastic(levels=2),
         address=Address(kind=Kind.REPLY, round=70_000, digest=0x0123456789ABCDEF),
     ),
+    Case(
+        name="predicted",
+        entries=4000,
+        quantizer=quantizer("deadzone:target=0.5bit"),
+        address=Address(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, drift=105),
+    ),
+    Case(
+        name="drift",
+        entries=2,
+        quantizer=Stochastic(levels=5),
+        zero=False,
+        address=Address(kind=Kind.DRIFT, round=7, digest=0x0123456789ABCDEF),
+    ),
 )

@@ -24,6 +24,7 @@ LINKS: dict[str, Link] = {
     "error feedback": ErrorFeedback(quantizer=PLAIN),
     "tracked": Tracked(quantizer=PLAIN),
     "compensated": Tracked(quantizer=PLAIN, compensate=True),
+    "predicting": Tracked(quantizer=PLAIN, predict=True),
 }
 pytestmark = pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
 
@@ -33,7 +34,7 @@ def message(t: int) -> Message:
 
 
 def arrays(state: LinkState) -> bytes:
-    return state.estimate.tobytes() + b"|" + state.memory.tobytes()
+    return b"|".join(each.tobytes() for each in (state.estimate, state.memory, state.drift))
 
 
 def test_both_ends_agree_after_every_frame(link: Link) -> None:
@@ -44,6 +45,7 @@ def test_both_ends_agree_after_every_frame(link: Link) -> None:
         heard, receiver = link.receive(frame, receiver)
         assert np.isfinite(heard).all()
         assert receiver.estimate.tobytes() == sender.estimate.tobytes()
+        assert receiver.drift.tobytes() == sender.drift.tobytes()
 
 
 def test_state_goes_in_and_comes_out_unchanged(link: Link) -> None:

@@ -84,6 +84,7 @@ def model(folder: Path) -> bytes:
         "lfl:scale=tensor",
         "lean:up_budget=300B,first_budget=200B",
         "lean:down=dithered",
+        "lean:down_budget=300B,predict=true",
     ],
 )
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ TINY = "tests.simulation.tiny:make_task"
         "lfl:q1=2,q2=2",
         "lfl:q1=2,q2=2,compensate_server=true",
         "lean:down_budget=200B,up_budget=200B",
+        "lean:down_budget=200B,up_budget=200B,predict=true",
     ],
 )
 def test_what_was_sent_and_what_is_left_add_up(

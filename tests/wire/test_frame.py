@@ -163,9 +163,19 @@ class TestWrongBytes:
 
     def test_another_version_says_so(self) -> None:
         with pytest.raises(
-            FrameError, match=r"byte 3: expected a frame version up to 2, got version 3"
+            FrameError, match=r"byte 3: expected a frame version up to 3, got version 4"
         ):
-            decode(forge(sample_frame(), 3, b"\x03"))
+            decode(forge(sample_frame(), 3, b"\x04"))
+
+    def test_a_drift_before_version_3(self) -> None:
+        with pytest.raises(
+            FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3, 4\], got 4"
+        ):
+            decode(forge(sample_frame(), 4, b"\x04"))
+
+    def test_a_frame_that_ends_before_its_drift(self) -> None:
+        with pytest.raises(FrameError, match=r"byte 36: expected at least 37 bytes"):
+            decode(forge(sample_frame()[:36], 3, b"\x03"))
 
     @pytest.mark.parametrize("frame", [b"", b"LF", b"LFL", b"PK\x03\x04" * 20, b"\x00" * 64])
     def test_not_a_frame(self, frame: bytes) -> None:

@@ -29,15 +29,17 @@ class LinkState:
 
     estimate: what the receiver holds of the sender's vector, the same at both ends
     memory:   what the sender has not been able to send yet
+    drift:    by how much the estimate is expected to move next, the same at both ends
     """
 
     estimate: Vector = field(default_factory=nothing)
     memory: Vector = field(default_factory=nothing)
+    drift: Vector = field(default_factory=nothing)
 
     @property
-    def lengths(self) -> tuple[int, int]:
-        """The entries of the estimate and of the memory."""
-        return len(self.estimate), len(self.memory)
+    def lengths(self) -> tuple[int, int, int]:
+        """The entries of the estimate, the memory and the drift."""
+        return len(self.estimate), len(self.memory), len(self.drift)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

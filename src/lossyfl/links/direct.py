@@ -28,7 +28,7 @@ class Direct:
     def fits(self, state: LinkState, entries: int) -> bool:
         """Whether its vectors have the lengths that they need."""
         del entries
-        return state.lengths == (0, 0)
+        return state.lengths == (0, 0, 0)
 
     def check(self, entries: int, tensors: int = 1) -> None:
         """Raise if vectors of so many entries cannot be sent."""

@@ -34,7 +34,7 @@ class ErrorFeedback:
 
     def fits(self, state: LinkState, entries: int) -> bool:
         """Whether its vectors have the lengths that they need."""
-        return state.lengths == (0, entries)
+        return state.lengths == (0, entries, 0)
 
     def check(self, entries: int, tensors: int = 1) -> None:
         """Raise if vectors of so many entries cannot be sent."""

@@ -23,7 +23,7 @@ class Lossless:
     def fits(self, state: LinkState, entries: int) -> bool:
         """Whether its vectors have the lengths that they need."""
         del entries
-        return state.lengths == (0, 0)
+        return state.lengths == (0, 0, 0)
 
     def check(self, entries: int, tensors: int = 1) -> None:
         """All can be sent."""

@@ -254,7 +254,8 @@ class Simulation:
     def _hold_estimate(self, round: int) -> None:
         """Let the listener hold the server's estimate, which it did before."""
         estimate = self.server.estimate
-        downlink = self.setup.scheme.downlink.init(estimate)
         uplink = self.setup.scheme.uplink.init(estimate)
-        state = DeviceState(round=round, estimate=estimate, downlink=downlink, uplink=uplink)
+        state = DeviceState(
+            round=round, estimate=estimate, downlink=self.server.state().link, uplink=uplink
+        )
         self._listener.restore(state)

@@ -10,13 +10,15 @@
         16     4  round
         20     4  block field (see `tables`)
         24     8  digest of the estimate that the frame applies to
-        32     8  seed of the rotation, only if rotated
+        32     1  part of the drift that it goes on from, in 128ths, only in version 3
+               8  seed of the rotation, only if rotated
                8  seed of the dither, only if dithered
                   blocks, tables, symbols (raw: float32 entries and nothing else)
       last     4  checksum: the lower half of XXH3-64 of all bytes before it
 
 All numbers are little-endian. A frame needs no other knowledge to be decoded. Version 2 knows scaled
-tables and dither; frames that need neither are written as version 1, to the bit as before.
+tables and dither, version 3 drifts; a frame is written as the oldest version that can say it, to the bit as
+before.
 """
 
 import struct
@@ -50,7 +52,7 @@ from lossyfl.wire import body, radix, tables
 Bytes = bytes | bytearray | memoryview
 
 MAGIC = b"LFL"
-VERSION = 2
+VERSION = 3
 """The newest; all up to it are read."""
 HEADER = struct.Struct("<3sBBBHQIIQ")
 SEED = struct.Struct("<Q")
@@ -69,6 +71,7 @@ class Kind(IntEnum):
     MODEL = 1
     UPDATE = 2
     REPLY = 3
+    DRIFT = 4
 
 
 class Coding(IntEnum):
@@ -81,28 +84,39 @@ class Coding(IntEnum):
 
 KINDS = frozenset(int(kind) for kind in Kind)
 CODINGS = frozenset(int(coding) for coding in Coding)
-FORMS = {1: (Ladder.form, Codebook.form), 2: (Ladder.form, Codebook.form, Scaled.form)}
+OLD_FORMS = (Ladder.form, Codebook.form)
+FORMS = {1: OLD_FORMS, 2: (*OLD_FORMS, Scaled.form), 3: (*OLD_FORMS, Scaled.form)}
 """The forms of tables that a version knows."""
+WHOLE_DRIFT = 128
+"""How the whole drift is written; up to 255."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The fields that the protocol sets: kind, round, and digest of the estimate."""
+    """The fields that the protocol sets: kind, round, digest of the estimate, and part of the drift."""
 
     kind: Kind = Kind.VECTOR
     round: int = 0
     digest: int = 0
+    drift: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.round < 1 << 32:
             raise InputError("round", of="a frame", allowed="an int in [0, 2^32)", got=self.round)
         if not 0 <= self.digest < 1 << 64:
             raise InputError("digest", of="a frame", allowed="an int in [0, 2^64)", got=self.digest)
+        if not 0 <= self.drift < 256:
+            raise InputError("drift", of="a frame", allowed="an int in [0, 256)", got=self.drift)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether frames before version 3 cannot say it."""
+        return self.kind == Kind.DRIFT or self.drift > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first 32 bytes of a frame, checked."""
+    """The first 32 bytes of a frame, 33 with a drift, checked."""
 
     version: int
     address: Address
@@ -113,6 +127,11 @@ class Header:
     alphabet: int
     entries: int
     block: int
+
+    @property
+    def nbytes(self) -> int:
+        """Its length."""
+        return HEADER.size + (self.version >= 3)
 
     @property
     def symbols(self) -> int:
@@ -204,10 +223,10 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
 def _head(
     address: Address, coding: int, form: int, alphabet: int, entries: int, block: int
 ) -> bytes:
-    is_new = form == Scaled.form or bool(coding & DITHERED)
-    return HEADER.pack(
+    version = 2 if form == Scaled.form or coding & DITHERED else 1
+    head = HEADER.pack(
         MAGIC,
-        2 if is_new else 1,
+        3 if address.is_new else version,
         address.kind,
         coding | form << 4,
         alphabet - 1,
@@ -216,6 +235,7 @@ def _head(
         block,
         address.digest,
     )
+    return head + bytes([address.drift]) if address.is_new else head
 
 
 def with_digest(frame: bytes, digest: int) -> bytes:
@@ -243,11 +263,13 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     _, version, kind, code, last, entries, round_, block, digest = HEADER.unpack_from(data)
     if not 1 <= version <= VERSION:
         raise FrameError(3, f"a frame version up to {VERSION}", f"version {version}")
+    if version >= 3 and len(data) == shortest:
+        raise FrameError(len(data), f"at least {shortest + 1} bytes", f"{len(data)} bytes")
     (checksum,) = CHECKSUM.unpack_from(data, len(data) - CHECKSUM.size)
     actual = xxhash.xxh3_64_intdigest(data[: -CHECKSUM.size]) & 0xFFFFFFFF
     if checksum != actual:
         raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
-    if kind not in KINDS:
+    if kind not in KINDS or (kind == Kind.DRIFT and version < 3):
         raise FrameError(4, f"a kind in {sorted(KINDS)}", kind)
     coding, form = code & 3, code >> 4
     rotated, dithered = bool(code & ROTATED), bool(code & DITHERED)
@@ -262,7 +284,8 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
         raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
     if dithered and last % 2:
         raise FrameError(6, "an odd alphabet with dither", last + 1)
-    address = Address(kind=Kind(kind), round=round_, digest=digest)
+    drift = data[HEADER.size] if version >= 3 else 0
+    address = Address(kind=Kind(kind), round=round_, digest=digest, drift=drift)
     return Header(
         version=version,
         address=address,
@@ -296,9 +319,9 @@ def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
 def open_body(frame: Bytes, header: Header) -> Opened | Vector:
     """The parts of a frame whose header has been read."""
     data = memoryview(frame).cast("B")[: -CHECKSUM.size]
-    at = HEADER.size
+    at = header.nbytes
     if header.coding is Coding.RAW:
-        return _read_raw(data[at:], header.entries)
+        return _read_raw(data[at:], header.entries, at)
     rotation = dither_seed = None
     if header.rotated:
         rotation = Rotation(seed=_read_seed(data, at), entries=header.entries)
@@ -331,14 +354,14 @@ def _read_seed(data: memoryview, at: int) -> int:
     return SEED.unpack_from(data, at)[0]
 
 
-def _read_raw(data: memoryview, entries: int) -> Vector:
+def _read_raw(data: memoryview, entries: int, at: int) -> Vector:
     if len(data) != 4 * entries:
-        raise FrameError(HEADER.size, f"{4 * entries} bytes of float32", f"{len(data)} bytes")
+        raise FrameError(at, f"{4 * entries} bytes of float32", f"{len(data)} bytes")
     x = np.frombuffer(data, dtype="<f4").astype(np.float32)
     finite = np.isfinite(x)
     if not finite.all():
         bad = int(np.argmin(finite))
-        raise FrameError(HEADER.size + 4 * bad, "a finite float32", float(x[bad]))
+        raise FrameError(at + 4 * bad, "a finite float32", float(x[bad]))
     return x
 
 
