@@ -84,6 +84,7 @@ def test_best_within_budgets_is_never_lossless() -> None:
 
 def test_budgets_are_for_both_links() -> None:
     assert all("down_budget=2kB,up_budget=1kB" in spec for spec in within(ASK, "2kB", "1kB"))
+    assert sum("predict=true" in spec for spec in within(ASK, "2kB", "1kB")) == 1
     with pytest.raises(InputError, match="budget of tune must be given for both links"):
         within(ASK, "2kB", None)
 

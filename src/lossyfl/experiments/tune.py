@@ -138,7 +138,8 @@ def within(question: Question, down: str | None, up: str | None) -> list[str]:
             "budget", of="tune", allowed="given for both links, or for none", got="one"
         )
     limits = f"down_budget={down},up_budget={up}"
-    return [question.spec("lean", f"down={each},up={each},{limits}") for each in QUANTIZERS]
+    plain = [question.spec("lean", f"down={each},up={each},{limits}") for each in QUANTIZERS]
+    return [*plain, question.spec("lean", f"{limits},predict=true")]
 
 
 def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
