@@ -127,7 +127,7 @@ class TestCommand:
         first = CliRunner().invoke(app, line)
         assert first.exit_code == 0, first.output
         found = json.loads(first.output)
-        assert len(found["trials"]) == 6
+        assert len(found["trials"]) == 7
         assert all(t["down"] <= 200 and t["up"] <= 200 for t in found["trials"][1:])
         written = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("rounds.jsonl")}
         assert CliRunner().invoke(app, line).output == first.output
