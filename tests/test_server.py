@@ -239,12 +239,29 @@ class TestPrediction:
             devices[3].receive(replace(delivery, frames=(damaged, model)))
         assert devices[3].held.round == -1
 
+    def test_a_refused_model_leaves_the_device_as_it_was(self) -> None:
+        _, _, delivery = self.late()
+        small = Server(laplace(100), scheme("lean:predict=true"), samples={5: 1})
+        device = Device(5, small.scheme)
+        small.open_round()
+        device.receive(small.frames_for(5))
+        small.accept(5, device.reply(laplace(100, seed=1)))
+        before = device.state()
+        with pytest.raises(FrameError, match="the drift of round 3"):
+            device.receive(replace(delivery, frames=delivery.frames[1:]))
+        after = device.state()
+        assert after.uplink.memory.tobytes() == before.uplink.memory.tobytes()
+        assert (after.reply, after.replied) == (before.reply, before.replied)
+        device.restore(after)
+
     def test_the_drift_of_another_round_is_refused(self) -> None:
         server, devices, old = self.late()
         server.close_round()
         server.open_round()
         new = server.frames_for(3, NOTHING)
-        with pytest.raises(FrameError, match="the drift of round 4"):
+        with pytest.raises(
+            FrameError, match="the drift of round 4 before its model, got one of round 3"
+        ):
             devices[3].receive(replace(new, frames=(old.frames[0], new.frames[1])))
 
 

@@ -76,7 +76,7 @@ class FrameInfo:
 
     nbytes:       the real size
     header_bytes: of these, everything but the coded symbols: header, blocks, tables, checksum
-    drift:        the part of the drift that an update goes on from
+    part:         of the drift, that an update goes on from
     coding:       raw, radix or rans; `letters` symbols are coded at a time
     alphabet:     symbols that may occur; `used`, those that do
     levels:       the paper's q, where the table is a ladder
@@ -92,7 +92,7 @@ class FrameInfo:
     kind: str
     round: int
     digest: int
-    drift: float
+    part: float
     entries: int
     blocks: int
     coding: str
@@ -147,7 +147,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         kind=header.address.kind.name.lower(),
         round=header.address.round,
         digest=header.address.digest,
-        drift=header.address.drift / frames.WHOLE_DRIFT,
+        part=header.address.part / frames.WHOLE,
         entries=header.entries,
         blocks=blocks,
         coding=header.coding.name.lower(),

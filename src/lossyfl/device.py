@@ -70,7 +70,7 @@ class Device:
                 )
         self._state = replace(state)
         self._digest = digest(state.estimate)
-        self._drift = NO_DRIFT
+        self._waiting = NO_DRIFT
 
     @property
     def held(self) -> Held:
@@ -120,7 +120,7 @@ class Device:
             if header.address.round > self._state.round:  # else it was applied, or the digest tells
                 self._move(frame, header)
         elif header.address.kind == frames.Kind.DRIFT:
-            self._drift = (header.address, decode(frame, max_entries=self._limit))
+            self._waiting = (header.address, self._decode(frame))
         else:
             allowed = "a model, its drift or an update"
             raise FrameError(4, allowed, header.address.kind.name.lower())
@@ -128,25 +128,28 @@ class Device:
     def _start(self, frame: bytes, address: frames.Address) -> None:
         """Hold the model of a frame, with the drift that came before it."""
         state = self._state
-        estimate = decode(frame, max_entries=self._limit, threads=self._threads)
+        estimate = self._decode(frame)
         if digest(estimate) != address.digest:
             raise FrameError(24, f"the digest {digest(estimate):016x}", f"{address.digest:016x}")
+        downlink = self._joined(estimate, address)
         if len(estimate) != len(state.estimate):
             state.uplink = self.scheme.uplink.init(estimate)
             state.replied, state.reply = -1, b""
-        state.downlink = self._joined(estimate, address)
+        state.downlink = downlink
         self._hold(estimate, address.round)
+
+    def _decode(self, frame: bytes) -> Vector:
+        return decode(frame, max_entries=self._limit, threads=self._threads)
 
     def _joined(self, estimate: Vector, address: frames.Address) -> LinkState:
         """The downlink's state of a device that joins in some round."""
         fresh = self.scheme.downlink.init(estimate)
+        (came, drift), self._waiting = self._waiting, NO_DRIFT
         if not len(fresh.drift) or address.round == 0:  # nothing has moved yet
             return fresh
-        expected = replace(address, kind=frames.Kind.DRIFT)
-        came, drift = self._drift
-        self._drift = NO_DRIFT
-        if came != expected or len(drift) != len(estimate):
-            raise FrameError(4, f"the drift of round {address.round} before its model", "none")
+        if came != replace(address, kind=frames.Kind.DRIFT) or len(drift) != len(estimate):
+            allowed = f"the drift of round {address.round} before its model"
+            raise FrameError(4, allowed, f"one of round {came.round}" if len(drift) else "none")
         return replace(fresh, drift=drift)
 
     def _move(self, frame: bytes, header: frames.Header) -> None:

@@ -6,7 +6,9 @@
     lfl       Q(theta - theta_hat)                  Q(update + delta)     theta_hat + sum   (line 6)
     lgm       Q(theta + e), e the error so far      Q(update + delta)     theta + sum
     ltgm      Q(H theta), H a random rotation       Q(update + delta)     theta + sum
-    lean      C(theta - theta_hat)                  C(update + delta)     theta + sum
+    lean      C(theta - theta_hat), or less (*)     C(update + delta)     theta + sum
+
+(*) with predict=true, what the movement so far does not tell.
 
 `server_model` says from which vector the server goes on: the devices' "estimate", or its own,
 "preserved". q1 and q2 are numbers, or change with the round: "8@0/4@50" is 8, and 4 from round 50 on.
@@ -65,6 +67,7 @@ class Scheme:
             allowed = '"estimate" or "preserved"'
             raise InputError("server_model", of=self.name, allowed=allowed, got=self.server_model)
         self._check_biased()
+        self._check_predicted()
         for link in (self.downlink, self.uplink):
             if isinstance(link, ErrorFeedback) or (
                 isinstance(link, Tracked) and (link.compensate or self.server_model == "preserved")
@@ -81,6 +84,13 @@ class Scheme:
             allowed = "unbiased, or the server's model preserved: what it leaves out would be lost"
             got = "biased, with server_model=estimate"
             raise InputError("downlink quantizer", of=self.name, allowed=allowed, got=got)
+
+    def _check_predicted(self) -> None:
+        """Raise if the better of two frames is sent where their mean must be right."""
+        predicts = isinstance(self.downlink, Tracked) and self.downlink.predict
+        if predicts and self.server_model == "estimate":
+            allowed = "false, or the server's model preserved"
+            raise InputError("predict", of=self.name, allowed=allowed, got="true")
 
     def _check_coarse(self, link: ErrorFeedback | Tracked) -> None:
         """Raise where errors are kept that are known to grow: one level on one range for all."""

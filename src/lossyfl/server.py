@@ -51,7 +51,7 @@ class Server:
     samples:   how many samples each device has: its weight
     listen:    who hears a broadcast: "all" members, as in the paper, or only the "participants"
     log_bytes: how much of the recent broadcasts to keep for devices that missed some; by default as
-               much as one full model, because a longer catch-up would be longer than that
+               much as the full model, because a longer catch-up would be longer than that
     """
 
     def __init__(
@@ -85,6 +85,7 @@ class Server:
         self._tensors, self._threads = tensors, threads
         start, log = self._first(start)
         link = scheme.downlink.init(start)
+        self._whole = frames.raw_nbytes(len(start) + len(link.drift))
         self._limit = 4 * (len(start) + len(link.drift)) if log_bytes is None else log_bytes
         self.restore(
             ServerState(
@@ -280,7 +281,8 @@ class Server:
             threads=self._threads,
         )
         frame, sent = link.send(state.theta, state.link, message)
-        quantized = link.quantized(state.theta, state.link, message)
+        address = frames.read_header(frame, len(state.theta)).address
+        quantized = link.quantized(state.theta, state.link, replace(message, address=address))
         if quantized is not None:
             self.ledger.eps[number] = eps(quantized)
         estimate = sent.estimate if link.incremental else link.receive(frame, state.link)[0]
@@ -327,8 +329,7 @@ class Server:
             return (state.broadcast,), "update" if in_time else late
         chain = self._chain(known)
         kind: Kind = "update" if len(chain) == 1 and known != NOTHING else late
-        whole = (2 if len(state.link.drift) else 1) * frames.raw_nbytes(len(state.theta))
-        if not chain or sum(map(len, chain)) >= whole:
+        if not chain or sum(map(len, chain)) >= self._whole:
             return self._model(), kind
         return chain, kind
 

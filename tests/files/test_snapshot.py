@@ -83,6 +83,17 @@ def test_a_state_of_another_version(tmp_path: Path) -> None:
         snapshot.load(tmp_path / "state", State)
 
 
+def test_what_an_older_version_did_not_know_has_its_default(tmp_path: Path) -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Older:
+        round: int
+        parts: dict[int, Part]
+
+    Older.__name__ = "State"
+    snapshot.save(tmp_path / "state", Older(round=7, parts={}))
+    assert snapshot.load(tmp_path / "state", State) == State(round=7, parts={})
+
+
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be one that exists"):
         snapshot.load(tmp_path / "state", State)

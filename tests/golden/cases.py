@@ -103,7 +103,7 @@ CASES = (
         name="predicted",
         entries=4000,
         quantizer=quantizer("deadzone:target=0.5bit"),
-        address=Address(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, drift=105),
+        address=Address(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, part=105),
     ),
     Case(
         name="drift",

@@ -65,6 +65,8 @@ def test_killed_at_random_moments(workers: int, every: str, optimizer: str, tmp_
     rng = random.Random(f"{workers}{every}{optimizer}")
     task = f"{TINY}:pause=0.004"
     asked = replace(BASE, task=task, optimizer=optimizer, lr="0.05", evaluate="average")
+    if workers == 1:
+        asked = replace(asked, scheme="lean:down_budget=200B,predict=true,first_budget=300B")
     run(replace(asked), tmp_path / "whole")
     (tmp_path / "settings.toml").write_text(asked.toml())
     out, done = tmp_path / "killed", 0

@@ -54,11 +54,14 @@ class TestPack:
         assert not decode(frame).any()
 
     def test_address_travels(self) -> None:
-        address = Address(kind=Kind.UPDATE, round=7, digest=2**64 - 1)
-        frame = frames.pack(book([0, 1, 1], [-1, 1]), address)
-        assert frames.read_header(frame).address == address
+        for part in (0, 1, 255):
+            address = Address(kind=Kind.UPDATE, round=7, digest=2**64 - 1, part=part)
+            frame = frames.pack(book([0, 1, 1], [-1, 1]), address)
+            assert frames.read_header(frame).address == address
 
-    @pytest.mark.parametrize("wrong", [{"round": -1}, {"round": 2**32}, {"digest": 2**64}])
+    @pytest.mark.parametrize(
+        "wrong", [{"round": -1}, {"round": 2**32}, {"digest": 2**64}, {"part": 256}, {"part": 1}]
+    )
     def test_address_out_of_range(self, wrong: dict[str, int]) -> None:
         with pytest.raises(InputError, match="of a frame must be an int in"):
             Address(**wrong)  # type: ignore[arg-type]
@@ -168,10 +171,15 @@ class TestWrongBytes:
             decode(forge(sample_frame(), 3, b"\x04"))
 
     def test_a_drift_before_version_3(self) -> None:
-        with pytest.raises(
-            FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3, 4\], got 4"
-        ):
+        with pytest.raises(FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3\], got 4"):
             decode(forge(sample_frame(), 4, b"\x04"))
+
+    def test_a_part_of_a_drift_but_for_updates(self) -> None:
+        frame = frames.pack(book([0, 1] * 9, [-1, 1]), Address(kind=Kind.UPDATE, part=7))
+        with pytest.raises(
+            FrameError, match="byte 32: expected no part of a drift but for updates"
+        ):
+            decode(forge(frame, 4, b"\x03"))
 
     def test_a_frame_that_ends_before_its_drift(self) -> None:
         with pytest.raises(FrameError, match=r"byte 36: expected at least 37 bytes"):

@@ -121,7 +121,7 @@ def _print_info(info: "FrameInfo") -> None:
         (
             "frame",
             f"version {info.version}, {info.kind}, round {info.round}, digest {info.digest:016x}"
-            + (f", goes on from {info.drift:.2f} of the drift" if info.drift else ""),
+            + (f", goes on from {info.part:.2f} of the drift" if info.part else ""),
         ),
         ("entries", f"{info.entries:,} in {max(info.blocks, 1):,} block(s)"),
         ("coding", info.coding + (f", {info.letters} symbol(s) a letter" if info.letters else "")),

@@ -121,12 +121,19 @@ def _dump(value: object, path: str, tensors: list[Tensor]) -> object:
     return value
 
 
+def _has_default(field: "dataclasses.Field[Any]") -> bool:
+    missing = dataclasses.MISSING
+    return field.default is not missing or field.default_factory is not missing
+
+
 def _parse(kind: Any, facts: Any, path: str, tensors: dict[str, Tensor]) -> object:  # noqa: ANN401
     """A value of the type `kind`."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
-        fields = {n: _parse(hints[n], facts[n], f"{path}{n}.", tensors) for n in hints}
+        # What an older version did not know yet has its default; those who need more refuse it.
+        names = [f.name for f in dataclasses.fields(kind) if f.name in facts or not _has_default(f)]
+        fields = {n: _parse(hints[n], facts[n], f"{path}{n}.", tensors) for n in names}
         return cast("Any", kind)(**fields)
     if origin is np.ndarray:
         tensor = tensors[path[:-1]]

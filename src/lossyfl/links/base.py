@@ -46,7 +46,7 @@ class LinkState:
 class Message:
     """Where a frame belongs, and how to make it.
 
-    address: kind, round and digest for the frame's header
+    address: for the frame's header
     rng:     the stream for this round and sender
     tensors: lengths of the model's tensors, for quantizers with a scale per tensor
     """
@@ -80,7 +80,7 @@ class Link(Protocol):
         ...
 
     def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector | None:
-        """What the quantizer is given when `x` is sent; None if there is none."""
+        """What the quantizer was given when `x` was sent with this address; None if there is none."""
         ...
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:

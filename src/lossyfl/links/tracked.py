@@ -9,28 +9,30 @@ Remark 1 of the paper found to hurt:
     frame = Q(x - estimate + memory)   memory' = x - estimate + memory - Q(...)
 
 With `predict` both ends expect the model to go on as it went: its drift is the running average of how the
-estimate moved. A frame names the part of the drift that leaves least to be said, and says the rest:
+estimate moved. A frame names a part of the drift, in one byte, and says the rest:
 
     frame = part, Q(x - estimate - part drift)    move = part drift + Q(...)
     estimate' = estimate + move                   drift' = drift + NEW (move - drift)
 
-It costs one byte. The part is 0 where the past does not help: there is never more to be said than without,
-and what is known of the convergence of Q(x - estimate) still holds. This is predictive coding (of uplinks:
-Yue et al., "Communication-efficient federated learning via predictive coding", IEEE Journal of Selected
-Topics in Signal Processing, 2022), here of broadcasts.
+The sender takes the part that leaves least energy, or none where the frame without it is better: what is left
+of a sparse vector may be smaller and yet harder to say. So nothing gets worse by it, and what is known of the
+convergence of Q(x - estimate) still holds. This is predictive coding (of uplinks: Yue et al.,
+"Communication-efficient federated learning via predictive coding", IEEE Journal of Selected Topics in Signal
+Processing, 2022), here of broadcasts.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from lossyfl.codec import decode
-from lossyfl.errors import InputError
+from lossyfl.errors import FrameError, InputError
 from lossyfl.links.base import LinkState, Message, nothing
 from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
-from lossyfl.wire.frame import HARD_LIMIT, WHOLE_DRIFT, read_header
+from lossyfl.wire.frame import HARD_LIMIT, HEADER, WHOLE, read_header
 
 NEW = 0.2
 """What the latest move counts in the drift: coarse frames are noisy, and five of them are less so."""
@@ -70,9 +72,18 @@ class Tracked:
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""
-        part, change = self._split(x, state)
-        address = replace(message.address, drift=part)
-        _, frame = self.quantizer.make(change, replace(message, address=address))
+        sent = self._send(x, state, message)
+        part = self._best_part(x, state) if self.predict else 0
+        if not part:
+            return sent
+        address = replace(message.address, part=part)
+        predicted = self._send(x, state, replace(message, address=address))
+        return min(predicted, sent, key=lambda each: _cost(x, *each))
+
+    def _send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+        """The frame with the part that the address names."""
+        change = self.quantized(x, state, message)
+        _, frame = self.quantizer.make(change, message)
         _, after = self.receive(frame, state)
         if self.compensate:
             after = replace(after, memory=change - decode(frame, max_entries=HARD_LIMIT))
@@ -80,32 +91,38 @@ class Tracked:
 
     def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
         """The change, without what is expected, with what earlier frames left over if that is kept."""
-        del message
-        return self._split(x, state)[1]
-
-    def _split(self, x: Vector, state: LinkState) -> tuple[int, Vector]:
-        """The part of the drift that leaves least to be said, and what it leaves."""
         change = x - state.estimate
         if self.compensate:
-            return 0, change + state.memory
-        if not self.predict:
-            return 0, change
+            return change + state.memory
+        if not message.address.part:
+            return change
+        return change - np.float32(message.address.part / WHOLE) * state.drift
+
+    def _best_part(self, x: Vector, state: LinkState) -> int:
+        """The part of the drift that leaves least energy."""
         energy = _product(state.drift, state.drift)
-        best = _product(state.drift, change) / energy if energy else 0.0
-        part = int(np.clip(round(WHOLE_DRIFT * best), 0, 255))
-        return part, change - np.float32(part / WHOLE_DRIFT) * state.drift
+        best = _product(state.drift, x - state.estimate) / energy if energy else 0.0
+        return int(np.clip(round(WHOLE * best), 0, 255)) if math.isfinite(best) else 0
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """The estimate, moved by the frame."""
         move = decode(frame, max_entries=HARD_LIMIT)
+        part = read_header(frame, HARD_LIMIT).address.part
         if not self.predict:
+            if part:
+                raise FrameError(HEADER.size, "no part of a drift, which this link has not", part)
             estimate = state.estimate + move
             return estimate, replace(state, estimate=estimate)
-        part = read_header(frame, HARD_LIMIT).address.drift
-        move = np.float32(part / WHOLE_DRIFT) * state.drift + move
+        move = np.float32(part / WHOLE) * state.drift + move
         estimate = state.estimate + move
         drift = state.drift + np.float32(NEW) * (move - state.drift)
         return estimate, replace(state, estimate=estimate, drift=drift)
+
+
+def _cost(x: Vector, frame: bytes, after: LinkState) -> float:
+    """The error that a frame leaves; of longer ones so much more as their bits could have saved."""
+    left = x - after.estimate
+    return _product(left, left) * 4 ** (8 * len(frame) / len(x))
 
 
 def _product(a: Vector, b: Vector) -> float:

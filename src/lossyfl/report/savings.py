@@ -49,7 +49,7 @@ def kind(group: Group) -> str:
     options = dict(item.split("=", 1) for item in items(group.settings.scheme.partition(":")[2]))
     names = [options.get(way, "deadzone").partition("(")[0] for way in ("down", "up")]
     first = "small first model" if "first_budget" in options else ""
-    predicted = "predicted" if options.get("predict") == "true" else ""
+    predicted = "predicted" if options.get("predict", "").lower() == "true" else ""
     looked = "" if group.settings.evaluate == "server" else group.settings.evaluate
     quantizers = " / ".join(dict.fromkeys(names))
     return ", ".join(filter(None, ("lean", quantizers, first, predicted, looked)))

@@ -1,6 +1,7 @@
 """Vectors that links quantized, kept for those who study quantizers.
 
-    updates/99-down.npy    of the broadcast of round 99: theta - theta_hat, and what is kept besides
+    updates/99-down.npy    of the broadcast of round 99: theta - theta_hat, with what is kept besides,
+                           without what is predicted
     updates/99-up-0.npy    of the reply of device 0: theta_m - theta_hat + delta_m
 
 What was sent and what is left add up to it, to within a rounding: nothing is asked of the links. Downlinks

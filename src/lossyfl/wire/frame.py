@@ -82,36 +82,38 @@ class Coding(IntEnum):
     RANS = 2
 
 
-KINDS = frozenset(int(kind) for kind in Kind)
 CODINGS = frozenset(int(coding) for coding in Coding)
 OLD_FORMS = (Ladder.form, Codebook.form)
 FORMS = {1: OLD_FORMS, 2: (*OLD_FORMS, Scaled.form), 3: (*OLD_FORMS, Scaled.form)}
 """The forms of tables that a version knows."""
-WHOLE_DRIFT = 128
-"""How the whole drift is written; up to 255."""
+OLD_KINDS = frozenset(Kind) - {Kind.DRIFT}
+KINDS = {1: OLD_KINDS, 2: OLD_KINDS, 3: frozenset(Kind)}
+"""The kinds that a version knows."""
+WHOLE = 128
+"""How the whole of a drift is written; up to 255, nearly twice of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The fields that the protocol sets: kind, round, digest of the estimate, and part of the drift."""
+    """The fields that the protocol sets.
+
+    digest: of the estimate that the frame applies to; of a model or drift, that it gives
+    part:   of the drift that an update goes on from, in 128ths
+    """
 
     kind: Kind = Kind.VECTOR
     round: int = 0
     digest: int = 0
-    drift: int = 0
+    part: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.round < 1 << 32:
             raise InputError("round", of="a frame", allowed="an int in [0, 2^32)", got=self.round)
         if not 0 <= self.digest < 1 << 64:
             raise InputError("digest", of="a frame", allowed="an int in [0, 2^64)", got=self.digest)
-        if not 0 <= self.drift < 256:
-            raise InputError("drift", of="a frame", allowed="an int in [0, 256)", got=self.drift)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether frames before version 3 cannot say it."""
-        return self.kind == Kind.DRIFT or self.drift > 0
+        if not 0 <= self.part < 256 or (self.part and self.kind != Kind.UPDATE):
+            allowed = "an int in [0, 256), and 0 but for updates"
+            raise InputError("part", of="a frame", allowed=allowed, got=self.part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,9 +226,11 @@ def _head(
     address: Address, coding: int, form: int, alphabet: int, entries: int, block: int
 ) -> bytes:
     version = 2 if form == Scaled.form or coding & DITHERED else 1
+    if address.part or address.kind == Kind.DRIFT:
+        version = 3
     head = HEADER.pack(
         MAGIC,
-        3 if address.is_new else version,
+        version,
         address.kind,
         coding | form << 4,
         alphabet - 1,
@@ -235,7 +239,7 @@ def _head(
         block,
         address.digest,
     )
-    return head + bytes([address.drift]) if address.is_new else head
+    return head + bytes([address.part]) if version >= 3 else head
 
 
 def with_digest(frame: bytes, digest: int) -> bytes:
@@ -269,8 +273,8 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     actual = xxhash.xxh3_64_intdigest(data[: -CHECKSUM.size]) & 0xFFFFFFFF
     if checksum != actual:
         raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
-    if kind not in KINDS or (kind == Kind.DRIFT and version < 3):
-        raise FrameError(4, f"a kind in {sorted(KINDS)}", kind)
+    if kind not in KINDS[version]:
+        raise FrameError(4, f"a kind in {sorted(map(int, KINDS[version]))}", kind)
     coding, form = code & 3, code >> 4
     rotated, dithered = bool(code & ROTATED), bool(code & DITHERED)
     raw = coding == Coding.RAW
@@ -284,8 +288,10 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
         raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
     if dithered and last % 2:
         raise FrameError(6, "an odd alphabet with dither", last + 1)
-    drift = data[HEADER.size] if version >= 3 else 0
-    address = Address(kind=Kind(kind), round=round_, digest=digest, drift=drift)
+    part = data[HEADER.size] if version >= 3 else 0
+    if part and kind != Kind.UPDATE:
+        raise FrameError(HEADER.size, "no part of a drift but for updates", part)
+    address = Address(kind=Kind(kind), round=round_, digest=digest, part=part)
     return Header(
         version=version,
         address=address,

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.flower.deployment.relay import Count, Past, Relay
+from lossyfl.flower.deployment.relay import STEP, Count, Past, Relay
 
 HOST = "127.0.0.1"
 
@@ -21,6 +21,7 @@ def test_what_travelled_is_known_afterwards() -> None:
             with socket.create_connection(place) as node:
                 exchange(node, b"x" * 1000)
                 between = time.time()
+                time.sleep(2 * STEP)
                 exchange(node, b"x" * 70_000)
             after = time.time()
     assert relay.past.until(before) == Count()

@@ -15,6 +15,9 @@ from typing import Self
 
 from lossyfl.errors import Stopped
 
+STEP = 0.01
+"""Seconds that are not told apart, so that long runs do not fill the memory."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
@@ -34,7 +37,11 @@ class Past:
     def add(self, at: float, *, down: int = 0, up: int = 0) -> None:
         """Bytes that travel now."""
         last = self._counts[-1]
-        self._counts.append(Count(down=last.down + down, up=last.up + up))
+        now = Count(down=last.down + down, up=last.up + up)
+        if self._times and at < self._times[-1] + STEP:  # also if the clock was set back
+            self._counts[-1] = now
+            return
+        self._counts.append(now)
         self._times.append(at)  # last: who asks meanwhile finds a count for every time
 
     def until(self, at: float) -> Count:
