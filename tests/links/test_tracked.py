@@ -31,6 +31,11 @@ def energy(x: Vector) -> float:
     return float(np.square(x, dtype=np.float64).sum())
 
 
+def times(x: Vector, factor: float) -> Vector:
+    product: Vector = x * np.float32(factor)
+    return product
+
+
 def follow(chosen: Tracked, models: list[Vector]) -> tuple[list[float], LinkState]:
     """||x - estimate||^2 after every round."""
     state, left = chosen.init(models[0]), list[float]()
@@ -44,24 +49,24 @@ def smooth(part: float) -> list[Vector]:
     """A model whose steps resemble each other, as with kept momentum."""
     steps = [laplace(D, seed=100)]
     for t in range(40):
-        fresh = laplace(D, seed=t) * np.float32(np.sqrt(1 - part**2))
-        steps.append(np.float32(part) * steps[-1] + fresh)
+        fresh = times(laplace(D, seed=t), np.sqrt(1 - part**2))
+        steps.append(times(steps[-1], part) + fresh)
     return list(np.cumsum(steps, axis=0, dtype=np.float32))
 
 
 def test_a_frame_says_which_part_it_goes_on_from_and_the_rest() -> None:
     chosen, start, drift = link(True), laplace(D), laplace(D, seed=2)
-    x = start + np.float32(0.7) * drift + np.float32(0.1) * laplace(D, seed=1)
+    x = start + times(drift, 0.7) + times(laplace(D, seed=1), 0.1)
     before = LinkState(estimate=start, drift=drift)
     frame, after = chosen.send(x, before, message(7))
     info, sent = inspect(frame), decode(frame)
     assert info.part == pytest.approx(0.7, abs=0.02)
     assert (info.version, info.kind, info.round) == (3, "update", 7)
-    move = np.float32(info.part) * drift + sent
+    move = times(drift, info.part) + sent
     assert np.array_equal(after.estimate, start + move)
-    assert np.array_equal(after.drift, drift + np.float32(NEW) * (move - drift))
+    assert np.array_equal(after.drift, drift + times(move - drift, NEW))
     rest = chosen.quantized(x, before, message(7, part=round(128 * info.part)))
-    assert np.array_equal(rest, (x - start) - np.float32(info.part) * drift)
+    assert np.array_equal(rest, (x - start) - times(drift, info.part))
 
 
 @pytest.mark.parametrize("target", ["0.25bit", "0.5bit", "1bit"])
@@ -76,9 +81,9 @@ def test_what_goes_on_is_followed_more_closely(target: str) -> None:
 def test_never_worse_than_without(part: float, other: float, seed: int, dense: float) -> None:
     """Also where the change is sparse: what a dense drift leaves of it is smaller, but harder to say."""
     start, drift = laplace(500), laplace(500, seed=seed + 1)
-    own = np.where(np.random.default_rng(seed).random(500) < dense, np.float32(1), np.float32(0))
-    change = np.float32(part) * drift + np.float32(other) * laplace(500, seed=seed + 2)
-    x = start + own * change
+    moves = np.random.default_rng(seed).random(500) < dense
+    change = times(drift, part) + times(laplace(500, seed=seed + 2), other)
+    x = start + np.where(moves, change, np.float32(0)).astype(np.float32)
     _, plain = link(False, "1bit").send(x, LinkState(estimate=start), message(1))
     _, after = link(True, "1bit").send(x, LinkState(estimate=start, drift=drift), message(1))
     slack = 4 ** (8 * 8 / 500)  # of some bytes: those of frames within a budget differ

@@ -96,7 +96,7 @@ class Tracked:
             return change + state.memory
         if not message.address.part:
             return change
-        return change - np.float32(message.address.part / WHOLE) * state.drift
+        return change - _times(state.drift, message.address.part / WHOLE)
 
     def _best_part(self, x: Vector, state: LinkState) -> int:
         """The part of the drift that leaves least energy."""
@@ -113,9 +113,9 @@ class Tracked:
                 raise FrameError(HEADER.size, "no part of a drift, which this link has not", part)
             estimate = state.estimate + move
             return estimate, replace(state, estimate=estimate)
-        move = np.float32(part / WHOLE) * state.drift + move
+        move = _times(state.drift, part / WHOLE) + move
         estimate = state.estimate + move
-        drift = state.drift + np.float32(NEW) * (move - state.drift)
+        drift = state.drift + _times(move - state.drift, NEW)
         return estimate, replace(state, estimate=estimate, drift=drift)
 
 
@@ -123,6 +123,12 @@ def _cost(x: Vector, frame: bytes, after: LinkState) -> float:
     """The error that a frame leaves; of longer ones so much more as their bits could have saved."""
     left = x - after.estimate
     return _product(left, left) * 4 ** (8 * len(frame) / len(x))
+
+
+def _times(x: Vector, factor: float) -> Vector:
+    """One float32 product an entry."""
+    product: Vector = x * np.float32(factor)
+    return product
 
 
 def _product(a: Vector, b: Vector) -> float:
