@@ -106,14 +106,14 @@ class Tracked:
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """The estimate, moved by the frame."""
-        move = decode(frame, max_entries=HARD_LIMIT)
+        sent = decode(frame, max_entries=HARD_LIMIT)
         part = read_header(frame, HARD_LIMIT).address.part
         if not self.predict:
             if part:
                 raise FrameError(HEADER.size, "no part of a drift, which this link has not", part)
-            estimate = state.estimate + move
+            estimate = state.estimate + sent
             return estimate, replace(state, estimate=estimate)
-        move = _times(state.drift, part / WHOLE) + move
+        move: Vector = _times(state.drift, part / WHOLE) + sent
         estimate = state.estimate + move
         drift = state.drift + _times(move - state.drift, NEW)
         return estimate, replace(state, estimate=estimate, drift=drift)
