@@ -38,6 +38,7 @@ def draw(
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
     ways = ("down", "up") if x == "savings" else ("",)
     shape = (max(len(tasks), 1), 2) if x == "savings" else (1, max(len(tasks), 1))
+    names = 2.6 if x == "savings" else 0.0  # inches beside the axes
 
     def fill(figure: "Figure") -> None:
         for place, (task, way) in enumerate(product(tasks, ways), start=1):
@@ -55,7 +56,7 @@ def draw(
         if caption is not None:
             figure.supxlabel(caption, fontsize=8, x=0.02, ha="left", parse_math=False, wrap=True)
 
-    sheet.write(path, shape, fill)
+    sheet.write(path, shape, fill, beside=names)
 
 
 def _plot(axes: "Axes", groups: Sequence[Group], x: X) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ROOM = 16
+"""Names that a legend beside axes has room for."""
 SUFFIXES = (".png", ".svg", ".pdf")
 
 LOOK = {
@@ -37,15 +39,20 @@ LOOK = {
 }
 
 
-def write(path: Path, shape: tuple[int, int], fill: "Callable[[Figure], None]") -> None:
-    """Write a figure of rows and columns of axes, which `fill` adds, to a PNG, SVG or PDF file."""
+def write(
+    path: Path, shape: tuple[int, int], fill: "Callable[[Figure], None]", *, beside: float = 0.0
+) -> None:
+    """Write a figure of rows and columns of axes, which `fill` adds, to a PNG, SVG or PDF file.
+
+    beside: inches for what stands beside the axes
+    """
     if path.suffix not in SUFFIXES:
         allowed = f"one of {', '.join(SUFFIXES)}"
         raise InputError("suffix", of="a figure", allowed=allowed, got=path.name)
     matplotlib = require("matplotlib", extra="report")
     module = require("matplotlib.figure", extra="report")
     with matplotlib.rc_context(LOOK):
-        size = (5.2 * shape[1], 3.6 * shape[0])
+        size = (5.2 * shape[1] + beside, 3.6 * shape[0])
         figure: Figure = module.Figure(figsize=size, layout="constrained")
         fill(figure)
         image = io.BytesIO()
@@ -53,16 +60,23 @@ def write(path: Path, shape: tuple[int, int], fill: "Callable[[Figure], None]") 
     write_atomically(path, [image.getvalue()])
 
 
-def legend(axes: "Axes", note: str = "") -> None:
-    """Name what is drawn, if anything is."""
-    if not axes.get_legend_handles_labels()[1]:
+def legend(axes: "Axes", note: str = "", *, beside: bool = False) -> None:
+    """Name what is drawn, if anything is, where it hides least or beside the axes."""
+    names = len(axes.get_legend_handles_labels()[1])
+    if not names:
         return
     box = axes.legend(
-        loc="best", fontsize=7.5, handlelength=2.8, alignment="left", title=note, title_fontsize=7.0
+        loc="center left" if beside else "best",
+        bbox_to_anchor=(1.01, 0.5) if beside else None,
+        fontsize=7.5 * min(1.0, ROOM / names) if beside else 7.5,
+        handlelength=2.8,
+        alignment="left",
+        title=note,
+        title_fontsize=7.0,
     )
     for text in box.get_texts():
         text.set_parse_math(False)  # a $ in a name is a $
-    box.set_in_layout(False)  # however long it is, the axes keep their size
+    box.set_in_layout(beside)  # within the axes, however long it is, they keep their size
 
 
 def _metadata(suffix: str) -> dict[str, None]:
