@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from lossyfl import cli
 from lossyfl.commands import codec
-from lossyfl.wire.frame import MAX_ENTRIES
+from lossyfl.wire.header import MAX_ENTRIES
 
 
 def run(*arguments: str | Path, code: int = 0) -> str:

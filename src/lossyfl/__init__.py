@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lossyfl.states import Delivery, DeviceState, ServerState
     from lossyfl.streams import Stream, stream
     from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled
-    from lossyfl.wire.frame import Address, Kind
+    from lossyfl.wire.header import Address, Kind
 
 __version__ = "0.1.0"
 
@@ -89,7 +89,7 @@ _HOME = {
     "states": ("Delivery", "DeviceState", "ServerState"),
     "streams": ("Stream", "stream"),
     "types": ("Codebook", "Ladder", "Quantized", "Quantizer", "Scaled"),
-    "wire.frame": ("Address", "Kind"),
+    "wire.header": ("Address", "Kind"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 

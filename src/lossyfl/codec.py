@@ -14,7 +14,7 @@ from lossyfl.types import Ladder, Quantized, Quantizer, Vector
 from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import facts
 from lossyfl.wire import frame as frames
-from lossyfl.wire.frame import MAX_ENTRIES, Address, Bytes
+from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Address, Bytes, read_header
 
 
 def encode(
@@ -123,11 +123,11 @@ class FrameInfo:
 
 def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> FrameInfo:
     """What a frame is made of; decodes it, so a frame that can be inspected is whole."""
-    header = frames.read_header(frame, max_entries)
+    header = read_header(frame, max_entries)
     opened = frames.open_body(frame, header)
     size = memoryview(frame).nbytes
     counts = np.zeros(0, dtype=np.int64)
-    coded = size - header.nbytes - frames.CHECKSUM.size
+    coded = size - header.nbytes - CHECKSUM.size
     letters = segments = blocks = 0
     levels = paper_bits = None
     if isinstance(opened, frames.Opened):
@@ -147,7 +147,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         kind=header.address.kind.name.lower(),
         round=header.address.round,
         digest=header.address.digest,
-        part=header.address.part / frames.WHOLE,
+        part=header.address.part / WHOLE,
         entries=header.entries,
         blocks=blocks,
         coding=header.coding.name.lower(),

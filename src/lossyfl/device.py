@@ -24,9 +24,9 @@ from lossyfl.states import UNKNOWN, Delivery, DeviceState, check_number
 from lossyfl.streams import stream
 from lossyfl.types import Vector, read_only
 from lossyfl.vectors import as_vector
-from lossyfl.wire import frame as frames
+from lossyfl.wire.header import MAX_ENTRIES, Address, Header, Kind, read_header
 
-NO_DRIFT = (frames.Address(), nothing())
+NO_DRIFT = (Address(), nothing())
 """No drift has come that waits for its model."""
 
 
@@ -44,7 +44,7 @@ class Device:
         *,
         seed: int = 0,
         tensors: Sequence[int] | None = None,
-        max_entries: int = frames.MAX_ENTRIES,
+        max_entries: int = MAX_ENTRIES,
         threads: int = 1,
     ) -> None:
         check_number(number)
@@ -113,19 +113,19 @@ class Device:
         self._settle(delivery.accepted)
 
     def _apply(self, frame: bytes) -> None:
-        header = frames.read_header(frame, self._limit)
-        if header.address.kind == frames.Kind.MODEL:
+        header = read_header(frame, self._limit)
+        if header.address.kind == Kind.MODEL:
             self._start(frame, header.address)
-        elif header.address.kind == frames.Kind.UPDATE:
+        elif header.address.kind == Kind.UPDATE:
             if header.address.round > self._state.round:  # else it was applied, or the digest tells
                 self._move(frame, header)
-        elif header.address.kind == frames.Kind.DRIFT:
+        elif header.address.kind == Kind.DRIFT:
             self._waiting = (header.address, self._decode(frame))
         else:
             allowed = "a model, its drift or an update"
             raise FrameError(4, allowed, header.address.kind.name.lower())
 
-    def _start(self, frame: bytes, address: frames.Address) -> None:
+    def _start(self, frame: bytes, address: Address) -> None:
         """Hold the model of a frame, with the drift that came before it."""
         state = self._state
         estimate = self._decode(frame)
@@ -141,18 +141,18 @@ class Device:
     def _decode(self, frame: bytes) -> Vector:
         return decode(frame, max_entries=self._limit, threads=self._threads)
 
-    def _joined(self, estimate: Vector, address: frames.Address) -> LinkState:
+    def _joined(self, estimate: Vector, address: Address) -> LinkState:
         """The downlink's state of a device that joins in some round."""
         fresh = self.scheme.downlink.init(estimate)
         (came, drift), self._waiting = self._waiting, NO_DRIFT
         if not len(fresh.drift) or address.round == 0:  # nothing has moved yet
             return fresh
-        if came != replace(address, kind=frames.Kind.DRIFT) or len(drift) != len(estimate):
+        if came != replace(address, kind=Kind.DRIFT) or len(drift) != len(estimate):
             allowed = f"the drift of round {address.round} before its model"
             raise FrameError(4, allowed, f"one of round {came.round}" if len(drift) else "none")
         return replace(fresh, drift=drift)
 
-    def _move(self, frame: bytes, header: frames.Header) -> None:
+    def _move(self, frame: bytes, header: Header) -> None:
         """Move the estimate by an update."""
         address = header.address
         needs = Held(round=address.round - 1, digest=address.digest)
@@ -228,7 +228,7 @@ class Device:
         if not np.isfinite(np.sum(local)):  # one pass; a sum may also overflow
             self._check_finite(local)
         message = Message(
-            address=frames.Address(kind=frames.Kind.REPLY, round=state.round, digest=self._digest),
+            address=Address(kind=Kind.REPLY, round=state.round, digest=self._digest),
             rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
             tensors=self._tensors,
             threads=self._threads,

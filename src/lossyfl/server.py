@@ -36,6 +36,8 @@ from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import frame as frames
 from lossyfl.wire.adding import Addend, open_addend
 from lossyfl.wire.facts import Facts, facts
+from lossyfl.wire.header import Address, read_header
+from lossyfl.wire.header import Kind as FrameKind
 
 Listen = Literal["all", "participants"]
 
@@ -116,7 +118,7 @@ class Server:
         if self.scheme.first is None:
             return theta, ()
         message = Message(
-            address=frames.Address(kind=frames.Kind.MODEL, round=0),
+            address=Address(kind=FrameKind.MODEL, round=0),
             rng=stream(self.seed, purpose="first"),
             tensors=self._tensors,
             threads=self._threads,
@@ -273,15 +275,15 @@ class Server:
         """Encode the broadcast of the next round and move the estimate by it."""
         state, link = self._state, self.scheme.downlink
         number = state.round + 1
-        kind = frames.Kind.UPDATE if link.incremental else frames.Kind.MODEL
+        kind = FrameKind.UPDATE if link.incremental else FrameKind.MODEL
         message = Message(
-            address=frames.Address(kind=kind, round=number, digest=self._digest),
+            address=Address(kind=kind, round=number, digest=self._digest),
             rng=stream(self.seed, purpose="downlink", round=number),
             tensors=self._tensors,
             threads=self._threads,
         )
         frame, sent = link.send(state.theta, state.link, message)
-        address = frames.read_header(frame, len(state.theta)).address
+        address = read_header(frame, len(state.theta)).address
         quantized = link.quantized(state.theta, state.link, replace(message, address=address))
         if quantized is not None:
             self.ledger.eps[number] = eps(quantized)
@@ -344,11 +346,11 @@ class Server:
     def _model(self) -> tuple[bytes, ...]:
         """The exact estimate, encoded once a round, and before it its drift, if it has one."""
         if not self._full:
-            address = frames.Address(kind=frames.Kind.MODEL, round=self.round, digest=self._digest)
+            address = Address(kind=FrameKind.MODEL, round=self.round, digest=self._digest)
             self._full = (frames.pack_raw(self.estimate, address),)
             drift = self._state.link.drift
             if len(drift) and self.round > 0:
-                before = replace(address, kind=frames.Kind.DRIFT)
+                before = replace(address, kind=FrameKind.DRIFT)
                 self._full = (frames.pack_raw(drift, before), *self._full)
         return self._full
 
@@ -394,7 +396,7 @@ class Server:
         except FrameError as error:
             raise Refused(device, "damaged", str(error)) from error
         header, address = addend.header, addend.header.address
-        if address.kind != frames.Kind.REPLY or header.entries != entries:
+        if address.kind != FrameKind.REPLY or header.entries != entries:
             detail = f"a {address.kind.name.lower()} of {header.entries} entries"
             raise Refused(device, "foreign", f"{detail}, not a reply of {entries}")
         if address.round != self.round:

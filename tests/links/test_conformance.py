@@ -58,7 +58,7 @@ def test_state_goes_in_and_comes_out_unchanged(link: Link) -> None:
 
 
 def test_address_is_the_frames(link: Link) -> None:
-    from lossyfl.wire.frame import read_header
+    from lossyfl.wire.header import read_header
 
     frame, _ = link.send(laplace(500), link.init(laplace(500)), message(9))
     assert read_header(frame).address == message(9).address

@@ -104,7 +104,7 @@ def test_no_draw_is_worse_than_nothing() -> None:
 
 
 def decode_of(made: Quantized) -> Vector:
-    from lossyfl.wire.frame import values
+    from lossyfl.wire.values import values
 
     return values(made)
 

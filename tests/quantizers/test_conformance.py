@@ -9,7 +9,7 @@ from lossyfl.quantizers import names
 from lossyfl.rotation import padded_length
 from lossyfl.types import Vector
 from lossyfl.vectors import block_bounds
-from lossyfl.wire.frame import values
+from lossyfl.wire.values import values
 
 VECTORS: dict[str, Vector] = {
     "zeros": np.zeros(100, np.float32),

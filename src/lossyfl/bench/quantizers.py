@@ -22,7 +22,7 @@ from lossyfl.links.policy import Policy
 from lossyfl.quantizers import quantizer
 from lossyfl.streams import stream
 from lossyfl.types import Vector
-from lossyfl.wire.frame import Address
+from lossyfl.wire.header import Address
 
 PEER = "stochastic:levels=2"
 FIXED = (PEER, "sign", "natural", "qsgd:levels=256", "eden:bits=1", "eden:bits=2")

@@ -28,7 +28,7 @@ from lossyfl.server import Server
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire.adding import Letters, open_addend
-from lossyfl.wire.frame import Address, Kind
+from lossyfl.wire.header import Address, Kind
 from lossyfl.wire.letters import scatter_add
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from lossyfl.streams import stream
 from lossyfl.targets import target
 from lossyfl.types import Vector
 from lossyfl.vectors import as_vector
-from lossyfl.wire.frame import HARD_LIMIT, Address
+from lossyfl.wire.header import HARD_LIMIT, Address
 
 FIXED = (
     *(f"stochastic:levels={levels}" for levels in (1, 2, 5, 20, 100)),

@@ -21,7 +21,7 @@ from lossyfl.files.safetensors import File, Tensor
 from lossyfl.streams import Stream
 from lossyfl.types import Quantizer, Vector
 from lossyfl.vectors import as_vector, narrow_bfloat16, widen_bfloat16
-from lossyfl.wire.frame import MAGIC, MAX_ENTRIES, Address
+from lossyfl.wire.header import MAGIC, MAX_ENTRIES, Address
 
 FRAME = "lossyfl.frame"
 FORMAT = "lossyfl-bundle-1"

@@ -18,7 +18,7 @@ from lossyfl.digests import NOTHING, Held
 from lossyfl.errors import LossyflError
 from lossyfl.flower.layout import Exact
 from lossyfl.flower.store import TRAINING
-from lossyfl.wire.frame import VERSION
+from lossyfl.wire.header import VERSION
 
 FORMAT = f"1.{VERSION}"
 RECORD = "lossyfl"

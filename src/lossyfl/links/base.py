@@ -15,7 +15,7 @@ import numpy as np
 
 from lossyfl.streams import Stream
 from lossyfl.types import Vector
-from lossyfl.wire.frame import Address
+from lossyfl.wire.header import Address
 
 
 def nothing() -> Vector:

@@ -24,13 +24,14 @@ from lossyfl.rotation import padded_length
 from lossyfl.targets import ALLOWED, Target, target
 from lossyfl.types import Quantized, Quantizer, Vector
 from lossyfl.wire import frame
+from lossyfl.wire.header import CHECKSUM, HEADER
 
 SMALLEST = 96
 """Shorter frames say next to nothing."""
 ADJUSTABLE = ("deadzone", "dithered", "sparse_ternary", "topk")
 """The quantizers of ours whose size can be set."""
 ATTEMPTS = 12
-OVERHEAD = frame.HEADER.size + frame.CHECKSUM.size + 8
+OVERHEAD = HEADER.size + CHECKSUM.size + 8
 """Bytes of a frame that are neither symbols nor tables, about."""
 
 

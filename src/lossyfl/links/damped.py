@@ -16,7 +16,7 @@ from lossyfl.errors import InputError
 from lossyfl.links.base import Message
 from lossyfl.links.policy import Policy, packed
 from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled, Table, Vector
-from lossyfl.wire import frame
+from lossyfl.wire.values import values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +81,13 @@ class Watched:
 def variance(x: Vector, made: Quantized) -> float:
     """||Q(x) - x||^2 / ||x||^2; 0 for a vector of zeros."""
     energy = float(np.square(x, dtype=np.float64).sum())
-    error = frame.values(made).astype(np.float64) - x
+    error = values(made).astype(np.float64) - x
     return float(error @ error) / energy if energy else 0.0
 
 
 def damping(x: Vector, made: Quantized) -> float:
     """The factor with which Q(x) comes nearest to x, in [0, 1]; 1 / (1 + omega) in the mean."""
-    sent = frame.values(made).astype(np.float64)
+    sent = values(made).astype(np.float64)
     energy = float(sent @ sent)
     return min(max(float(sent @ x) / energy, 0.0), 1.0) if energy else 1.0
 

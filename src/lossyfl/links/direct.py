@@ -9,7 +9,7 @@ from lossyfl.links.policy import Policy
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.rotation import rotate
 from lossyfl.types import Vector
-from lossyfl.wire.frame import HARD_LIMIT
+from lossyfl.wire.header import HARD_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

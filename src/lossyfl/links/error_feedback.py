@@ -17,7 +17,7 @@ from lossyfl.links.base import LinkState, Message
 from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
 from lossyfl.wire.adding import terms_of
-from lossyfl.wire.frame import HARD_LIMIT
+from lossyfl.wire.header import HARD_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

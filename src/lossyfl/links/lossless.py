@@ -6,7 +6,8 @@ from typing import ClassVar
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
 from lossyfl.types import Vector
-from lossyfl.wire.frame import HARD_LIMIT, pack_raw
+from lossyfl.wire.frame import pack_raw
+from lossyfl.wire.header import HARD_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

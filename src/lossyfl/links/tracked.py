@@ -32,7 +32,7 @@ from lossyfl.errors import FrameError, InputError
 from lossyfl.links.base import LinkState, Message, nothing
 from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
-from lossyfl.wire.frame import HARD_LIMIT, HEADER, WHOLE, read_header
+from lossyfl.wire.header import HARD_LIMIT, HEADER, WHOLE, read_header
 
 NEW = 0.2
 """What the latest move counts in the drift: coarse frames are noisy, and five of them are less so."""

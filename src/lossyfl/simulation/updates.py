@@ -22,7 +22,7 @@ from lossyfl.server import Server
 from lossyfl.simulation.store import Slots, Store
 from lossyfl.simulation.work import Answer
 from lossyfl.types import Vector
-from lossyfl.wire.frame import HARD_LIMIT
+from lossyfl.wire.header import HARD_LIMIT
 
 DEVICES = 3
 """How many replies of a round are kept: those of the first devices that answered in time."""

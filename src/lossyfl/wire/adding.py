@@ -16,8 +16,10 @@ from lossyfl.jit import kernel
 from lossyfl.types import Bounds, Quantized, Symbols, Table, Vector
 from lossyfl.wire import body, frame
 from lossyfl.wire.facts import Facts, facts_of
-from lossyfl.wire.frame import MAX_ENTRIES, ROWS_AT_ONCE, Bytes, Header, Opened
+from lossyfl.wire.frame import Opened
+from lossyfl.wire.header import MAX_ENTRIES, Bytes, Header, read_header
 from lossyfl.wire.letters import digit_table, scatter_add
+from lossyfl.wire.values import ROWS_AT_ONCE, is_sparse, values
 
 
 class Terms(Protocol):
@@ -42,7 +44,7 @@ class Addend:
 
 def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Addend:
     """Decode a frame's letters; raises FrameError, and touches no sum."""
-    header = frame.read_header(data, max_entries)
+    header = read_header(data, max_entries)
     opened = frame.open_body(data, header)
     known = facts_of(opened, memoryview(data).nbytes)
     return Addend(header=header, facts=known, terms=_terms(opened, threads))
@@ -51,7 +53,7 @@ def open_addend(data: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1
 def terms_of(quantized: Quantized) -> Terms:
     """What the frame of these symbols will add, without decoding it."""
     if quantized.rotation is not None or quantized.dither is not None:
-        return Plain(vector=frame.values(quantized))
+        return Plain(vector=values(quantized))
     return Blocks(symbols=quantized.symbols, bounds=quantized.bounds, table=quantized.table)
 
 
@@ -116,9 +118,9 @@ class Blocks:
 
     def add_to(self, total: Vector, weight: float) -> None:
         """Total += weight * vector."""
-        if frame.is_sparse(self.table, len(self.symbols)):
+        if is_sparse(self.table, len(self.symbols)):
             quantized = Quantized(symbols=self.symbols, bounds=self.bounds, table=self.table)
-            _add(frame.values(quantized), np.float32(weight), total)
+            _add(values(quantized), np.float32(weight), total)
             return
         step = max(1, ROWS_AT_ONCE // self.table.alphabet)
         for start in range(0, self.table.blocks, step):

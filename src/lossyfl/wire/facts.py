@@ -8,7 +8,8 @@ import numpy as np
 from lossyfl.histogram import entropy
 from lossyfl.types import Vector, paper_bits
 from lossyfl.wire import body, frame
-from lossyfl.wire.frame import Bytes, Opened
+from lossyfl.wire.frame import Opened
+from lossyfl.wire.header import HARD_LIMIT, Bytes
 
 PAPER_FLOAT_BITS = 33
 """What the paper charges for an exact entry."""
@@ -29,7 +30,7 @@ class Facts:
 
 def facts(data: Bytes) -> Facts:
     """The facts of a frame; its symbols are not decoded."""
-    return facts_of(frame.open_frame(data, frame.HARD_LIMIT), memoryview(data).nbytes)
+    return facts_of(frame.open_frame(data, HARD_LIMIT), memoryview(data).nbytes)
 
 
 def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:

@@ -1,0 +1,196 @@
+"""The header of a frame and the checksum at its end. docs/adr/0001-frame-format.md.
+
+    offset  size  field
+         0     3  magic "LFL"
+         3     1  version
+         4     1  kind of message
+         5     1  coding of the symbols (two bits), dithered, rotated (one each), form of the table (four)
+         6     2  alphabet - 1
+         8     8  entries
+        16     4  round
+        20     4  block field (see `tables`)
+        24     8  digest of the estimate that the frame applies to
+        32     1  part of the drift that it goes on from, in 128ths, only in version 3
+      last     4  checksum: the lower half of XXH3-64 of all bytes before it
+
+All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 drifts; a frame is
+written as the oldest version that can say it, to the bit as before.
+"""
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+import xxhash
+
+from lossyfl.errors import FrameError, InputError
+from lossyfl.rotation import padded_length
+from lossyfl.types import Codebook, Ladder, Scaled
+
+Bytes = bytes | bytearray | memoryview
+
+MAGIC = b"LFL"
+VERSION = 3
+"""The newest; all up to it are read."""
+HEADER = struct.Struct("<3sBBBHQIIQ")
+SEED = struct.Struct("<Q")
+CHECKSUM = struct.Struct("<I")
+DITHERED = 4
+ROTATED = 8
+MAX_ENTRIES = 1 << 28
+HARD_LIMIT = 1 << 33
+
+
+class Kind(IntEnum):
+    """What a frame is for."""
+
+    VECTOR = 0
+    MODEL = 1
+    UPDATE = 2
+    REPLY = 3
+    DRIFT = 4
+
+
+class Coding(IntEnum):
+    """How the symbols are written."""
+
+    RAW = 0
+    RADIX = 1
+    RANS = 2
+
+
+CODINGS = frozenset(int(coding) for coding in Coding)
+OLD_FORMS = (Ladder.form, Codebook.form)
+FORMS = {1: OLD_FORMS, 2: (*OLD_FORMS, Scaled.form), 3: (*OLD_FORMS, Scaled.form)}
+"""The forms of tables that a version knows."""
+OLD_KINDS = frozenset(Kind) - {Kind.DRIFT}
+KINDS = {1: OLD_KINDS, 2: OLD_KINDS, 3: frozenset(Kind)}
+"""The kinds that a version knows."""
+WHOLE = 128
+"""How the whole of a drift is written; up to 255, nearly twice of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """The fields that the protocol sets.
+
+    digest: of the estimate that the frame applies to; of a model or drift, that it gives
+    part:   of the drift that an update goes on from, in 128ths
+    """
+
+    kind: Kind = Kind.VECTOR
+    round: int = 0
+    digest: int = 0
+    part: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.round < 1 << 32:
+            raise InputError("round", of="a frame", allowed="an int in [0, 2^32)", got=self.round)
+        if not 0 <= self.digest < 1 << 64:
+            raise InputError("digest", of="a frame", allowed="an int in [0, 2^64)", got=self.digest)
+        if not 0 <= self.part < 256 or (self.part and self.kind != Kind.UPDATE):
+            allowed = "an int in [0, 256), and 0 but for updates"
+            raise InputError("part", of="a frame", allowed=allowed, got=self.part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """The first 32 bytes of a frame, 33 with a drift, checked."""
+
+    version: int
+    address: Address
+    coding: Coding
+    form: int
+    rotated: bool
+    dithered: bool
+    alphabet: int
+    entries: int
+    block: int
+
+    @property
+    def nbytes(self) -> int:
+        """Its length."""
+        return HEADER.size + (self.version >= 3)
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols: one an entry, or of the padded vector if it is rotated."""
+        return padded_length(self.entries) if self.rotated else self.entries
+
+
+def write_header(
+    address: Address, coding: int, form: int, alphabet: int, entries: int, block: int
+) -> bytes:
+    """The header as bytes, of the oldest version that can say it."""
+    version = 2 if form == Scaled.form or coding & DITHERED else 1
+    if address.part or address.kind == Kind.DRIFT:
+        version = 3
+    head = HEADER.pack(
+        MAGIC,
+        version,
+        address.kind,
+        coding | form << 4,
+        alphabet - 1,
+        entries,
+        address.round,
+        block,
+        address.digest,
+    )
+    return head + bytes([address.part]) if version >= 3 else head
+
+
+def seal(parts: list[bytes | memoryview]) -> bytes:
+    """The parts and their checksum as one frame."""
+    digest = xxhash.xxh3_64()
+    for part in parts:
+        digest.update(part)
+    return b"".join([*parts, CHECKSUM.pack(digest.intdigest() & 0xFFFFFFFF)])
+
+
+def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
+    """The header of a frame; raises FrameError before anything is allocated."""
+    data = memoryview(frame).cast("B")
+    shortest = HEADER.size + CHECKSUM.size
+    if bytes(data[: len(MAGIC)]) != MAGIC:
+        raise FrameError(0, f"the magic bytes {MAGIC!r}", bytes(data[: len(MAGIC)]))
+    if len(data) < shortest:
+        raise FrameError(len(data), f"at least {shortest} bytes", f"{len(data)} bytes")
+    _, version, kind, code, last, entries, round_, block, digest = HEADER.unpack_from(data)
+    if not 1 <= version <= VERSION:
+        raise FrameError(3, f"a frame version up to {VERSION}", f"version {version}")
+    if version >= 3 and len(data) == shortest:
+        raise FrameError(len(data), f"at least {shortest + 1} bytes", f"{len(data)} bytes")
+    (checksum,) = CHECKSUM.unpack_from(data, len(data) - CHECKSUM.size)
+    actual = xxhash.xxh3_64_intdigest(data[: -CHECKSUM.size]) & 0xFFFFFFFF
+    if checksum != actual:
+        raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
+    if kind not in KINDS[version]:
+        raise FrameError(4, f"a kind in {sorted(map(int, KINDS[version]))}", kind)
+    coding, form = code & 3, code >> 4
+    rotated, dithered = bool(code & ROTATED), bool(code & DITHERED)
+    raw = coding == Coding.RAW
+    forms = (0,) if raw else FORMS[version]
+    wrong = (raw and (rotated or dithered)) or (dithered and (version < 2 or form != Ladder.form))
+    if coding not in CODINGS or form not in forms or wrong:
+        raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
+    if not 1 <= entries <= min(max_entries, HARD_LIMIT):
+        raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
+    if raw != (last == 0) or (raw and block):
+        raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
+    if dithered and last % 2:
+        raise FrameError(6, "an odd alphabet with dither", last + 1)
+    part = data[HEADER.size] if version >= 3 else 0
+    if part and kind != Kind.UPDATE:
+        raise FrameError(HEADER.size, "no part of a drift but for updates", part)
+    address = Address(kind=Kind(kind), round=round_, digest=digest, part=part)
+    return Header(
+        version=version,
+        address=address,
+        coding=Coding(coding),
+        form=form,
+        rotated=rotated,
+        dithered=dithered,
+        alphabet=last + 1,
+        entries=entries,
+        block=block,
+    )

@@ -1,0 +1,69 @@
+"""What symbols stand for: the look-up in their table, and back through dither and rotation."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lossyfl import dither, parallel
+from lossyfl.errors import FrameError
+from lossyfl.jit import kernel
+from lossyfl.rotation import unrotate
+from lossyfl.types import Bounds, Codebook, Ladder, Quantized, Rotation, Symbols, Table, Vector
+from lossyfl.wire.header import HEADER
+
+ROWS_AT_ONCE = 1 << 16
+
+
+def values(quantized: Quantized, threads: int = 1) -> Vector:
+    """The vector that the symbols stand for; few rows of a long table exist at a time."""
+    symbols, bounds, table = quantized.symbols, quantized.bounds, quantized.table
+    out = np.empty(len(symbols), dtype=np.float32)
+    if not isinstance(table, Codebook) and is_sparse(table, len(symbols)):
+        for start in range(0, len(symbols), ROWS_AT_ONCE):
+            own = np.arange(start, min(start + ROWS_AT_ONCE, len(symbols)))
+            blocks = np.searchsorted(bounds, own, side="right") - 1
+            out[own] = table.look_up(symbols[own], blocks)
+    else:
+        step = max(1, ROWS_AT_ONCE // table.alphabet)
+
+        def look_up(blocks: range) -> None:
+            rows = table.rows(blocks.start, blocks.stop)
+            _look_up(symbols, bounds[blocks.start : blocks.stop + 1], rows, out)
+
+        parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
+    if quantized.dither is not None and isinstance(table, Ladder):
+        dither.take_off(out, bounds, table, quantized.dither)
+        if not np.isfinite(out).all():
+            raise FrameError(HEADER.size, "a dithered vector of finite floats", "an overflow")
+    return _turned_back(out, quantized.rotation)
+
+
+def is_even(table: Table) -> bool:
+    """Whether a table is of even steps from zero on, which dither needs."""
+    return isinstance(table, Ladder) and table.alphabet % 2 == 1
+
+
+def is_sparse(table: Table, symbols: int) -> bool:
+    """Whether all rows of the table would be much larger than the vector: blocks below a row."""
+    many = table.blocks * table.alphabet > 4 * symbols + ROWS_AT_ONCE
+    return many and not isinstance(table, Codebook)
+
+
+def _turned_back(x: Vector, rotation: Rotation | None) -> Vector:
+    """The vector before its rotation, if it was rotated."""
+    if rotation is None:
+        return x
+    turned = unrotate(x, rotation.seed, rotation.entries)
+    if not np.isfinite(turned).all():
+        raise FrameError(HEADER.size, "a rotated vector of finite floats", "an overflow")
+    return turned
+
+
+@kernel
+def _look_up(
+    symbols: Symbols, bounds: Bounds, rows: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """The table look-up: out[i] = rows[block of i, symbols[i]]."""
+    for block in range(len(bounds) - 1):
+        row = rows[block]
+        for i in range(bounds[block], bounds[block + 1]):
+            out[i] = row[symbols[i]]

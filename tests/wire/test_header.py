@@ -1,0 +1,57 @@
+"""Headers: the address travels, and what a version does not know is refused before anything is allocated."""
+
+import struct
+import tracemalloc
+
+import pytest
+from tests.helpers import forge, laplace, sample_frame
+
+from lossyfl import Address, FrameError, InputError, Kind, decode
+from lossyfl.wire.frame import pack_raw
+from lossyfl.wire.header import read_header
+
+
+class TestAddress:
+    def test_address_travels(self) -> None:
+        for part in (0, 1, 255):
+            address = Address(kind=Kind.UPDATE, round=7, digest=2**64 - 1, part=part)
+            frame = pack_raw(laplace(3), address)
+            assert read_header(frame).address == address
+
+    @pytest.mark.parametrize(
+        "wrong", [{"round": -1}, {"round": 2**32}, {"digest": 2**64}, {"part": 256}, {"part": 1}]
+    )
+    def test_address_out_of_range(self, wrong: dict[str, int]) -> None:
+        with pytest.raises(InputError, match="of a frame must be an int in"):
+            Address(**wrong)  # type: ignore[arg-type]
+
+
+class TestReadHeader:
+    def test_another_version_says_so(self) -> None:
+        with pytest.raises(
+            FrameError, match=r"byte 3: expected a frame version up to 3, got version 4"
+        ):
+            decode(forge(sample_frame(), 3, b"\x04"))
+
+    def test_a_drift_before_version_3(self) -> None:
+        with pytest.raises(FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3\], got 4"):
+            decode(forge(sample_frame(), 4, b"\x04"))
+
+    def test_a_part_of_a_drift_but_for_updates(self) -> None:
+        frame = pack_raw(laplace(9), Address(kind=Kind.UPDATE, part=7))
+        with pytest.raises(
+            FrameError, match="byte 32: expected no part of a drift but for updates"
+        ):
+            decode(forge(frame, 4, b"\x03"))
+
+    def test_a_frame_that_ends_before_its_drift(self) -> None:
+        with pytest.raises(FrameError, match=r"byte 36: expected at least 37 bytes"):
+            decode(forge(sample_frame()[:36], 3, b"\x03"))
+
+    def test_max_entries_is_kept_before_anything_is_allocated(self) -> None:
+        frame = forge(sample_frame(), 8, struct.pack("<Q", 200_000_000))
+        tracemalloc.start()
+        with pytest.raises(FrameError, match="1 to 100000 entries, got 200000000"):
+            decode(frame, max_entries=100_000)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+        tracemalloc.stop()
