@@ -1,10 +1,12 @@
 """Accuracy against savings: the right points, joined by kind."""
 
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from tests.report.synthetic import SETTINGS, long, write
+from matplotlib.figure import Figure
+from tests.report.synthetic import SETTINGS, long, record, write
 
 from lossyfl.report import savings
 from lossyfl.report.figure import draw
@@ -93,3 +95,21 @@ def test_axes_for_either_direction_and_names_in_the_legend(
     assert text.count('id="axes_') == 4
     assert "by the paper's count" in text
     assert "lean, deadzone" in text
+
+
+def test_names_of_fallen_points_stay_within_the_axes_and_apart(tmp_path: Path) -> None:
+    schemes = ["lossless", *(f"lean:down_budget={n}bit,up_budget={n}bit" for n in (0.5, 0.1, 0.02))]
+    for number, scheme in enumerate(schemes):
+        rounds = [
+            record(n, accuracy=0.9 if not number else 0.2, down=4000 >> 3 * number)
+            for n in range(9)
+        ]
+        write(tmp_path / str(number), replace(SETTINGS, scheme=scheme), rounds=rounds)
+    figure = Figure(figsize=(5.2, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    savings.plot(axes, group(find([tmp_path])), "down")
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 3
+    assert all(axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 for box in boxes)
+    assert not any(one.overlaps(two) for one, two in combinations(boxes, 2))

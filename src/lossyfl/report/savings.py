@@ -31,6 +31,8 @@ DEPTH = 12.0
 """Points of accuracy below the best that are shown; what has fallen lower is named at the edge."""
 MARGIN = 0.5
 """Points of accuracy below the lowest that is shown."""
+LINE = 7
+"""Points of type from one name at the edge to the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,15 @@ class Point:
     mean: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fallen:
+    """A point that is too low to be shown, and what is said of it at the edge."""
+
+    saving: float
+    words: str
+    color: str
 
 
 def kind(group: Group) -> str:
@@ -84,9 +95,10 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     every = [point for own in found.values() for point in own]
     floor = _floor([point.mean for point in every])
     others = cycle(OTHERS)
+    fallen: list[Fallen] = []
     for marker, (name, own) in zip(cycle(MARKERS), found.items(), strict=False):
         style = FAMILY[name] if name in FAMILY else next(others)
-        _series(axes, name, own, style, marker, floor)
+        fallen += _series(axes, name, own, style, marker, floor)
     if "lossless" in found:
         surest = max(found["lossless"], key=lambda point: (point.seeds, point.mean)).mean
         axes.axhline(surest, color=INK[0], linewidth=0.6, alpha=0.5)
@@ -98,8 +110,9 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     axes.tick_params(axis="x", which="minor", labelsize=6)
     axes.set_xlabel(f"Times fewer bytes {way}, the first model included")
     axes.set_ylabel("Test accuracy (%), last 10 rounds")
-    if any(point.mean < floor for point in every):
+    if fallen:
         axes.set_ylim(bottom=floor - MARGIN)
+        _name(axes, fallen, floor)
     if way == "up":  # one for both: they show the same kinds
         sheet.legend(axes, "bars: minimum to maximum of seeds", beside=True)
 
@@ -116,8 +129,8 @@ def _times(value: float, _: object) -> str:
 
 def _series(
     axes: "Axes", name: str, own: Sequence[Point], style: Style, marker: str, floor: float
-) -> None:
-    """The points of one kind, joined; those that have fallen too low at the edge."""
+) -> list[Fallen]:
+    """Draw the points of one kind, joined; return those at the edge that have fallen too low."""
     shown = [point for point in own if point.mean >= floor]
     below = [max(point.mean - point.low, 0.0) for point in shown]
     above = [max(point.high - point.mean, 0.0) for point in shown]
@@ -132,13 +145,33 @@ def _series(
         elinewidth=0.8,
         label=f" {name}",
     )
-    for point in own:
-        if point.mean < floor:
-            axes.plot([point.saving], [floor], color=style.light, marker=7, markersize=5)
-            words = f" {name} {point.mean:.0f} %"
-            axes.text(point.saving, floor, words, fontsize=6, color=style.light, parse_math=False)
+    fallen = [point for point in own if point.mean < floor]
+    for point in fallen:
+        axes.plot([point.saving], [floor], color=style.light, marker=7, markersize=5)
     if name == "lfl":
         _by_the_papers_count(axes, shown, style, marker)
+    return [
+        Fallen(saving=point.saving, words=f"{name} {point.mean:.0f} %", color=style.light)
+        for point in fallen
+    ]
+
+
+def _name(axes: "Axes", fallen: Sequence[Fallen], floor: float) -> None:
+    """The names of fallen points, above each other and to the side that has room."""
+    low, high = axes.get_xlim()
+    middle = (low * high) ** 0.5
+    for line, point in enumerate(sorted(fallen, key=lambda point: point.saving)):
+        left = point.saving > middle
+        axes.annotate(
+            point.words,
+            (point.saving, floor),
+            xytext=(-4 if left else 4, LINE * line),
+            textcoords="offset points",
+            horizontalalignment="right" if left else "left",
+            fontsize=6,
+            color=point.color,
+            parse_math=False,
+        )
 
 
 def _by_the_papers_count(axes: "Axes", shown: Sequence[Point], style: Style, marker: str) -> None:
