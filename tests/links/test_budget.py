@@ -48,6 +48,17 @@ def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) 
     assert len(frame) >= 0.97 * most or finest
 
 
+@pytest.mark.parametrize("name", ADJUSTABLE)
+@pytest.mark.parametrize("kind", ["laplace", "normal", "heavy", "layers"])
+@pytest.mark.parametrize("limit", [300, 500, 1000])
+def test_small_frames_are_filled_too(name: str, kind: str, limit: int) -> None:
+    """Where a count or a value more or less is one percent, entropies alone do not tell the size."""
+    x = vector(kind, 13_700)
+    policy = budgeted(f"{limit}B", quantizer(name), name="budget")
+    _, frame = policy.make(x, message(tensors=(3_700, 10_000)))
+    assert 0.97 * limit <= len(frame) <= limit
+
+
 @given(st.integers(100, 50_000), st.integers(1, 10_000), st.integers(0, 50))
 def test_never_above_for_any_length(limit: int, entries: int, seed: int) -> None:
     x = laplace(entries, seed=seed)

@@ -31,6 +31,8 @@ SMALLEST = 96
 ADJUSTABLE = ("deadzone", "dithered", "sparse_ternary", "topk")
 """The quantizers of ours whose size can be set."""
 ATTEMPTS = 12
+UNUSED = 0.03
+"""The part of a budget that may be left over before a finer frame is tried."""
 OVERHEAD = HEADER.size + CHECKSUM.size + 8
 """Bytes of a frame that are neither symbols nor tables, about."""
 
@@ -127,16 +129,46 @@ class Budget:
             made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), message)
             return made, packed(made, message)
         most = int(bits / 8)
+        made, data, room = self._fitted(x, message, most)
+        if len(data) >= (1 - UNUSED) * most:
+            return made, data
+        return self._refined(x, message, most, (made, data, room))
+
+    def _refined(
+        self, x: Vector, message: Message, most: int, start: tuple[Quantized, bytes, int]
+    ) -> tuple[Quantized, bytes]:
+        """The longest frame that some more room leads to: the coder took less than the entropy promised."""
+        made, data, room = start
+        more = most - len(data)
+        for _ in range(ATTEMPTS):
+            other, longer = self._sized(x, message, room + more)
+            if len(longer) > most:
+                more //= 2
+            elif len(longer) > len(data):
+                made, data, room = other, longer, room + more
+                more = min(more, most - len(data))
+            else:  # what there is to say is said, or the next step is too large
+                break
+            if len(data) >= (1 - UNUSED) * most or not more:
+                break
+        return made, data
+
+    def _fitted(self, x: Vector, message: Message, most: int) -> tuple[Quantized, bytes, int]:
+        """A frame of at most so many bytes, and the room for symbols and tables that led to it."""
         room = most - OVERHEAD - most // 400
         for _ in range(ATTEMPTS):
-            made = quantized(x, with_target(self.quantizer, f"{max(room, 1)}B"), message)
-            data = packed(made, message)
+            made, data = self._sized(x, message, room)
             if len(data) <= most:
-                return made, data
+                return made, data, room
             # Seldom: the coder took more than the entropy promised.
             room -= len(data) - most + max(most // 400, 8)
         allowed = f"enough for {type(self.quantizer).__name__} and {len(x):,} entries"
         raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
+
+    def _sized(self, x: Vector, message: Message, room: int) -> tuple[Quantized, bytes]:
+        """A frame whose symbols and tables have so much room, about."""
+        made = quantized(x, with_target(self.quantizer, f"{max(room, 1)}B"), message)
+        return made, packed(made, message)
 
 
 def _extra_scales(quantizer: Quantizer, entries: int, tensors: int) -> int:
