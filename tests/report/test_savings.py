@@ -40,6 +40,38 @@ def test_kinds_join_rates_and_levels(groups: list[Group]) -> None:
     assert kinds == SCHEMES | {"lb": "lb"}
 
 
+def test_a_look_is_named_where_groups_differ_in_it(tmp_path: Path) -> None:
+    for number, look in enumerate(("server", "average")):
+        for scheme in ("lossless", "lean"):
+            chosen = replace(SETTINGS, scheme=scheme, evaluate=look)
+            write(tmp_path / look / scheme, chosen, rounds=long(number, 30))
+    both = savings.points(group(find([tmp_path])), "down")
+    assert set(both) == {
+        "lossless",
+        "lossless, average",
+        "lean, deadzone",
+        "lean, deadzone, average",
+    }
+    assert set(savings.points(group(find([tmp_path / "average"])), "down")) == {
+        "lossless",
+        "lean, deadzone",
+    }
+
+
+def test_other_servers_are_not_joined(tmp_path: Path) -> None:
+    for number, server in enumerate(("", "server_lr=0.5,", "server_optimizer=adam(beta1=0.5),")):
+        for rate in (1, 2):
+            scheme = f"lean:{server}down_budget={rate}bit"
+            rounds = long(3 * number + rate, 30)
+            write(tmp_path / f"{number}-{rate}", replace(SETTINGS, scheme=scheme), rounds=rounds)
+    axes = Figure().add_subplot()
+    savings.plot(axes, group(find([tmp_path])), "up")
+    lines = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_marker() == "o"]  # type: ignore[arg-type]
+    assert len(lines) == 3
+    assert len({line.get_color() for line in lines}) == 1
+    assert axes.get_legend_handles_labels()[1] == [" lean, deadzone"]
+
+
 @pytest.mark.parametrize("way", ["down", "up"])
 def test_points_are_those_of_the_table(groups: list[Group], way: savings.Way) -> None:
     found = savings.points(groups, way)

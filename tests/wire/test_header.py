@@ -55,3 +55,19 @@ class TestReadHeader:
             decode(frame, max_entries=100_000)
         assert tracemalloc.get_traced_memory()[1] < 100_000
         tracemalloc.stop()
+
+    @pytest.mark.parametrize(
+        ("offset", "new", "message"),
+        [
+            (20, b"\x05", "byte 20: expected no blocks of raw floats, got 5"),
+            (5, b"\x08", "byte 5: expected raw floats neither rotated nor dithered"),
+        ],
+    )
+    def test_raw_frames_that_say_more(self, offset: int, new: bytes, message: str) -> None:
+        with pytest.raises(FrameError, match=message):
+            decode(forge(pack_raw(laplace(9), Address()), offset, new))
+
+    def test_dither_before_version_2(self) -> None:
+        frame = sample_frame()
+        with pytest.raises(FrameError, match="byte 5: expected dither from version 2 on"):
+            decode(forge(frame, 5, bytes([frame[5] | 4])))

@@ -93,6 +93,44 @@ def _stepwise(text: str, name: str) -> Plan:
     return Plan(rounds=rounds, targets=targets)
 
 
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """The room for symbols and tables that fills a frame: entropies tell it nearly, attempts the rest.
+
+    room: the one to try
+    low:  the largest that led to a frame within the budget, `best`
+    high: the smallest that led beyond it
+    """
+
+    most: int
+    room: int
+    low: int = 0
+    high: int | None = None
+    best: tuple[Quantized, bytes] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the budget is used, or nothing more is to be found."""
+        if self.best is None:
+            return False
+        used = len(self.best[1]) >= (1 - UNUSED) * self.most
+        return used or self.room <= self.low or self.room > self.most + max(self.most // 4, 64)
+
+    def look(self, made: Quantized, data: bytes) -> None:
+        """Take what the room led to, and choose the next."""
+        left = self.most - len(data)
+        if left >= 0:
+            step = max(left, 2 * (self.room - self.low) if self.best else 0)
+            self.low, self.best = self.room, (made, data)
+            self.room = self.room + step if self.high is None else (self.low + self.high) // 2
+        else:
+            self.high = self.room
+            if self.best is None:  # seldom: the coder took more than the entropy promised
+                self.room += left - max(self.most // 400, 8)
+            else:
+                self.room = (self.low + self.high) // 2
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """Frames within a plan, by a quantizer whose size can be set."""
@@ -118,52 +156,29 @@ class Budget:
                 allowed = (
                     f"between {least:,} B and exact floats, {raw:,} B, for {entries:,} entries"
                 )
+                if raw < least:
+                    allowed = f"left out: exact floats of {entries:,} entries are {raw:,} B"
                 got = f"{bits / 8:,.6g} B"
                 raise InputError(self.name, of="a link", allowed=allowed, got=got)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
-        """The most exact frame within the budget of the round."""
+        """The most exact frame within the budget of the round that a few attempts find."""
         wanted = self.plan.at(message.address.round)
         bits = wanted.bits_for(len(x))
         if bits is None:
             made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), message)
             return made, packed(made, message)
         most = int(bits / 8)
-        made, data, room = self._fitted(x, message, most)
-        if len(data) >= (1 - UNUSED) * most:
-            return made, data
-        return self._refined(x, message, most, (made, data, room))
-
-    def _refined(
-        self, x: Vector, message: Message, most: int, start: tuple[Quantized, bytes, int]
-    ) -> tuple[Quantized, bytes]:
-        """The longest frame that some more room leads to: the coder took less than the entropy promised."""
-        made, data, room = start
-        more = most - len(data)
+        search = _Search(most=most, room=most - OVERHEAD - most // 400)
         for _ in range(ATTEMPTS):
-            other, longer = self._sized(x, message, room + more)
-            if len(longer) > most:
-                more //= 2
-            elif len(longer) > len(data):
-                made, data, room = other, longer, room + more
-                more = min(more, most - len(data))
-            else:  # what there is to say is said, or the next step is too large
+            made, data = self._sized(x, message, search.room)
+            search.look(made, data)
+            if search.is_over:
                 break
-            if len(data) >= (1 - UNUSED) * most or not more:
-                break
-        return made, data
-
-    def _fitted(self, x: Vector, message: Message, most: int) -> tuple[Quantized, bytes, int]:
-        """A frame of at most so many bytes, and the room for symbols and tables that led to it."""
-        room = most - OVERHEAD - most // 400
-        for _ in range(ATTEMPTS):
-            made, data = self._sized(x, message, room)
-            if len(data) <= most:
-                return made, data, room
-            # Seldom: the coder took more than the entropy promised.
-            room -= len(data) - most + max(most // 400, 8)
-        allowed = f"enough for {type(self.quantizer).__name__} and {len(x):,} entries"
-        raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
+        if search.best is None:
+            allowed = f"enough for {type(self.quantizer).__name__} and {len(x):,} entries"
+            raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
+        return search.best
 
     def _sized(self, x: Vector, message: Message, room: int) -> tuple[Quantized, bytes]:
         """A frame whose symbols and tables have so much room, about."""

@@ -1,7 +1,8 @@
-"""Accuracy against savings: a point for every group, schemes of one kind joined, for either direction.
+"""Accuracy against savings, for either direction: a point for every group, those of one kind joined.
 
-Right is fewer bytes, up is more accuracy. A dashed line joins the points of the paper's own system where the
-paper would count them; points far below the others stand at the lower edge with their accuracy.
+Groups of one kind whose servers step in different ways are not joined. Right is fewer bytes, up is more
+accuracy. A dashed line joins the points of the paper's own system where the paper would count them; points
+far below the others stand at the lower edge with their accuracy.
 """
 # pyright: reportUnknownMemberType=false
 # Matplotlib leaves parameters of its own functions without types.
@@ -31,6 +32,8 @@ DEPTH = 12.0
 """Points of accuracy below the best that are shown; what has fallen lower is named at the edge."""
 MARGIN = 0.5
 """Points of accuracy below the lowest that is shown."""
+COLORS = OTHERS[:8]
+"""One of every colour; markers tell apart those that come again."""
 LINE = 7
 """Points of type from one name at the edge to the next."""
 
@@ -40,6 +43,7 @@ class Point:
     """Times fewer bytes than 32-bit floats, by ours and by the paper's count, and accuracy in percent."""
 
     seeds: int
+    server: str
     saving: float
     paper: float | None
     mean: float
@@ -56,22 +60,38 @@ class Fallen:
     color: str
 
 
-def kind(group: Group) -> str:
-    """What joins groups: the paper's system, or the quantizers of ours, whatever their rates and levels."""
+def kind(group: Group, *, looks: bool = True) -> str:
+    """What groups share: the paper's system, or the quantizers of ours, whatever their rates and levels.
+
+    looks: whether groups differ in whose model was looked at
+    """
+    looked = group.settings.evaluate if looks and group.settings.evaluate != "server" else ""
     if group.family != "lean":
-        return group.family if group.family in FAMILIES else group.settings.scheme
-    options = dict(item.split("=", 1) for item in items(group.settings.scheme.partition(":")[2]))
+        name = group.family if group.family in FAMILIES else group.settings.scheme
+        return ", ".join(filter(None, (name, looked)))
+    options = _options(group)
     names = [options.get(way, "deadzone").partition("(")[0] for way in ("down", "up")]
     first = "small first model" if "first_budget" in options else ""
     predicted = "predicted" if options.get("predict", "").lower() == "true" else ""
-    looked = "" if group.settings.evaluate == "server" else group.settings.evaluate
     quantizers = " / ".join(dict.fromkeys(names))
     return ", ".join(filter(None, ("lean", quantizers, first, predicted, looked)))
+
+
+def server(group: Group) -> str:
+    """How the server steps: groups that differ in it are not joined."""
+    own = {key: value for key, value in _options(group).items() if key.startswith("server_")}
+    return ",".join(f"{key}={own[key]}" for key in sorted(own))
+
+
+def _options(group: Group) -> dict[str, str]:
+    pairs = (item.partition("=") for item in items(group.settings.scheme.partition(":")[2]))
+    return {key: value for key, _, value in pairs}
 
 
 def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
     """The points of every kind, from few savings to many; groups without a look have none."""
     found: defaultdict[str, list[Point]] = defaultdict(list)
+    looks = len({group.settings.evaluate for group in groups}) > 1
     for group in groups:
         facts, closing = row(group), ends(group)
         saving: float | None = getattr(facts.saving, way)
@@ -79,13 +99,14 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
             continue
         made = Point(
             seeds=len(closing),
+            server=server(group),
             saving=saving,
             paper=getattr(facts.paper, way),
             mean=100 * fmean(closing),
             low=100 * min(closing),
             high=100 * max(closing),
         )
-        found[kind(group)].append(made)
+        found[kind(group, looks=looks)].append(made)
     return {name: sorted(own, key=lambda p: p.saving) for name, own in found.items()}
 
 
@@ -94,13 +115,15 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     found = points(groups, way)
     every = [point for own in found.values() for point in own]
     floor = _floor([point.mean for point in every])
-    others = cycle(OTHERS)
+    taken = {style.light for name, style in FAMILY.items() if name in found}
+    others = cycle(sorted(COLORS, key=lambda style: style.light in taken))
     fallen: list[Fallen] = []
     for marker, (name, own) in zip(cycle(MARKERS), found.items(), strict=False):
         style = FAMILY[name] if name in FAMILY else next(others)
         fallen += _series(axes, name, own, style, marker, floor)
-    if "lossless" in found:
-        surest = max(found["lossless"], key=lambda point: (point.seeds, point.mean)).mean
+    lossless = [p for name, own in found.items() if name.startswith("lossless") for p in own]
+    if lossless:
+        surest = max(lossless, key=lambda point: (point.seeds, point.mean)).mean
         axes.axhline(surest, color=INK[0], linewidth=0.6, alpha=0.5)
         axes.axhline(surest - TOLERANCE, color=INK[0], linewidth=0.6, linestyle=":")
     axes.set_xscale("log")
@@ -132,24 +155,26 @@ def _series(
 ) -> list[Fallen]:
     """Draw the points of one kind, joined; return those at the edge that have fallen too low."""
     shown = [point for point in own if point.mean >= floor]
-    below = [max(point.mean - point.low, 0.0) for point in shown]
-    above = [max(point.high - point.mean, 0.0) for point in shown]
-    axes.errorbar(
-        [point.saving for point in shown],
-        [point.mean for point in shown],
-        yerr=[below, above],
-        color=style.light,
-        marker=marker,
-        markersize=4,
-        linewidth=1.0,
-        elinewidth=0.8,
-        label=f" {name}",
-    )
+    for number, step in enumerate(dict.fromkeys(point.server for point in shown)):
+        joined = [point for point in shown if point.server == step]
+        below = [max(point.mean - point.low, 0.0) for point in joined]
+        above = [max(point.high - point.mean, 0.0) for point in joined]
+        axes.errorbar(
+            [point.saving for point in joined],
+            [point.mean for point in joined],
+            yerr=[below, above],
+            color=style.light,
+            marker=marker,
+            markersize=4,
+            linewidth=1.0,
+            elinewidth=0.8,
+            label=f" {name}" if number == 0 else None,
+        )
     fallen = [point for point in own if point.mean < floor]
     for point in fallen:
         axes.plot([point.saving], [floor], color=style.light, marker=7, markersize=5)
-    if name == "lfl":
-        _by_the_papers_count(axes, shown, style, marker)
+    if name.partition(",")[0] == "lfl":
+        _by_the_papers_count(axes, name, shown, style, marker)
     return [
         Fallen(saving=point.saving, words=f"{name} {point.mean:.0f} %", color=style.light)
         for point in fallen
@@ -174,7 +199,9 @@ def _name(axes: "Axes", fallen: Sequence[Fallen], floor: float) -> None:
         )
 
 
-def _by_the_papers_count(axes: "Axes", shown: Sequence[Point], style: Style, marker: str) -> None:
+def _by_the_papers_count(
+    axes: "Axes", name: str, shown: Sequence[Point], style: Style, marker: str
+) -> None:
     counted = [(point.paper, point.mean) for point in shown if point.paper is not None]
     axes.plot(
         [x for x, _ in counted],
@@ -185,5 +212,5 @@ def _by_the_papers_count(axes: "Axes", shown: Sequence[Point], style: Style, mar
         markerfacecolor="white",
         linewidth=0.8,
         linestyle="--",
-        label=" lfl, by the paper's count",
+        label=f" {name}, by the paper's count",
     )

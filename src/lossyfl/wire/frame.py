@@ -95,7 +95,7 @@ def pack_raw(x: Vector, address: Address) -> bytes:
 
 
 def raw_nbytes(entries: int) -> int:
-    """The length of a raw frame of so many entries."""
+    """The length of a raw frame of so many entries, one byte less than with a part of a drift."""
     return HEADER.size + 4 * entries + CHECKSUM.size
 
 

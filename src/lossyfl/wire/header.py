@@ -169,16 +169,19 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     coding, form = code & 3, code >> 4
     rotated, dithered = bool(code & ROTATED), bool(code & DITHERED)
     raw = coding == Coding.RAW
-    forms = (0,) if raw else FORMS[version]
-    wrong = (raw and (rotated or dithered)) or (dithered and (version < 2 or form != Ladder.form))
-    if coding not in CODINGS or form not in forms or wrong:
+    if coding not in CODINGS or form not in ((0,) if raw else FORMS[version]):
         raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
+    if raw and (rotated or dithered):
+        raise FrameError(5, "raw floats neither rotated nor dithered", f"flags {code:#04x}")
+    if dithered and (version < 2 or form != Ladder.form or last % 2):
+        got = f"version {version}, form {form}, {last + 1} symbols"
+        raise FrameError(5, "dither from version 2 on, with even steps from zero on", got)
     if not 1 <= entries <= min(max_entries, HARD_LIMIT):
         raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
-    if raw != (last == 0) or (raw and block):
+    if raw != (last == 0):
         raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
-    if dithered and last % 2:
-        raise FrameError(6, "an odd alphabet with dither", last + 1)
+    if raw and block:
+        raise FrameError(20, "no blocks of raw floats", block)
     part = data[HEADER.size] if version >= 3 else 0
     if part and kind != Kind.UPDATE:
         raise FrameError(HEADER.size, "no part of a drift but for updates", part)
