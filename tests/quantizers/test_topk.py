@@ -1,0 +1,65 @@
+"""The largest entries: which are kept, and how exactly."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.helpers import laplace
+
+from lossyfl import InputError, decode, encode, quantizer, stream
+from lossyfl.types import Vector
+
+BIN = 1.008
+"""Entries that differ by less may be taken for equal."""
+
+
+def kept(x: Vector, spec: str) -> Vector:
+    return decode(encode(x, quantizer(spec), rng=stream(0)))
+
+
+@given(st.integers(0, 1000), st.floats(0.001, 1), st.sampled_from(["topk", "sparse_ternary"]))
+def test_the_largest_and_hardly_more_than_asked_for(seed: int, keep: float, name: str) -> None:
+    x = laplace(3000, seed=seed)
+    there = kept(x, f"{name}:keep={keep}") != 0
+    assert there.sum() >= keep * len(x)
+    smallest = np.abs(x[there]).min()
+    assert np.abs(x[~there]).max(initial=0) <= smallest * BIN
+    assert (np.abs(x) > smallest * BIN).sum() <= keep * len(x)
+
+
+@pytest.mark.parametrize("keep", [0.01, 0.1, 0.5])
+def test_error_is_that_of_what_is_left_out_and_of_sixteen_steps(keep: float) -> None:
+    x = laplace(50_000)
+    got = kept(x, f"topk:keep={keep}")
+    there = got != 0
+    step = (np.abs(x[there]).max() - np.abs(x[there]).min()) / 16
+    left_out = np.square(x[~there]).sum()
+    assert left_out <= (1 - keep) * np.square(x).sum()
+    assert np.square(got - x).sum() <= left_out + there.sum() * step**2 / 12 * 1.05
+
+
+def test_more_levels_are_more_exact() -> None:
+    x = laplace(20_000)
+    errors = [np.square(kept(x, f"topk:keep=0.3,levels={n}") - x).sum() for n in (1, 2, 8, 127)]
+    assert errors == sorted(errors, reverse=True)
+    assert len(set(errors)) == len(errors)
+
+
+def test_one_level_is_sparse_ternary() -> None:
+    x = laplace(20_000)
+    one = kept(x, "topk:keep=0.1,levels=1")
+    assert np.array_equal(one, kept(x, "sparse_ternary:keep=0.1"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("topk:keep=0", r"keep of TopK must be a part of the entries in \(0, 1\], got 0"),
+        ("topk:keep=1.5", r"keep of TopK must be a part of the entries in \(0, 1\], got 1.5"),
+        ("topk:levels=128", r"levels of TopK must be an int in \[1, 127\], got 128"),
+        ("topk:target=5", "target of TopK must be"),
+    ],
+)
+def test_what_it_refuses(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        quantizer(spec)
