@@ -13,6 +13,7 @@ from lossyfl.experiments.tune import (
     RATES,
     Question,
     Trial,
+    answer,
     best_within,
     failure,
     fewest,
@@ -21,7 +22,7 @@ from lossyfl.experiments.tune import (
     within,
 )
 
-ASK = Question(entries=100_000, extra="server_lr=1")
+ASK = Question(entries=100_000, extra="server_optimizer=adam,server_lr=1")
 
 
 def search(least_down: int, least_up: int, question: Question = ASK) -> dict[str, Trial]:
@@ -87,6 +88,31 @@ def test_budgets_are_for_both_links() -> None:
     assert sum("predict=true" in spec for spec in within(ASK, "2kB", "1kB")) == 1
     with pytest.raises(InputError, match="budget of tune must be given for both links"):
         within(ASK, "2kB", None)
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        ("20", "down_budget of a link must be a size as"),
+        ("10B", "down_budget of a link must be between 96 B and exact floats"),
+        ("1GB", "down_budget of a link must be between 96 B and exact floats"),
+    ],
+)
+def test_budgets_that_are_none_are_refused_before_anything_is_trained(
+    budget: str, message: str
+) -> None:
+    def attempt(spec: str) -> Trial:
+        pytest.fail(f"{spec} was tried")
+
+    with pytest.raises(InputError, match=message):
+        answer(ASK, budget, "1kB", attempt)
+
+
+def test_an_accuracy_to_keep_and_budgets_are_two_questions() -> None:
+    with pytest.raises(InputError, match="keep of tune must be left out where budgets say"):
+        within(Question(entries=100_000, keep=0.9), "2kB", "1kB")
+    with pytest.raises(InputError, match=r"keep of tune must be an accuracy in \(0, 1\], got 90"):
+        Question(entries=100_000, keep=90)
 
 
 def test_what_failed_is_neither_kept_nor_on_the_frontier() -> None:
@@ -169,3 +195,8 @@ class TestCommand:
         assert {row["vector"] for row in rows} == set(names)
         wrong = CliRunner().invoke(app, ["tune", "--figure", str(tmp_path / "f.svg")])
         assert "figure of tune must be given with --vector" in str(wrong.exception)
+
+    @pytest.mark.parametrize("line", [["--rounds", "3"], ["--keep", "0.9"], ["--extra", "q=1"]])
+    def test_a_vector_is_not_trained(self, line: list[str]) -> None:
+        result = CliRunner().invoke(app, ["tune", "--vector", "x.npy", *line])
+        assert f"{line[0][2:]} of tune --vector must be left out" in str(result.exception)

@@ -15,9 +15,9 @@ from lossyfl.errors import InputError, Stopped
 from lossyfl.extras import require
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from lossyfl.experiments.tune import Trial
+    from lossyfl.experiments.tune import Answer, Trial
     from lossyfl.experiments.vectors import Coded
     from lossyfl.simulation.experiment import Experiment
 
@@ -68,22 +68,18 @@ def tune(
     best within them. With --vector: every quantizer's size and error on a saved update. Can be stopped and
     repeated: runs that are complete are not run again.
     """
-    if vector:
-        if downlink_budget and uplink_budget:
-            got = f"{downlink_budget} and {uplink_budget}"
-            raise InputError("budget", of="tune --vector", allowed="one of the two", got=got)
-        _vectors(vector, downlink_budget or uplink_budget, figure, as_json=as_json)
-        return
-    if figure is not None:
-        raise InputError("figure", of="tune", allowed="given with --vector", got=str(figure))
-    if keep is not None and not 0 < keep <= 1:
-        raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=keep)
     flags = {
         "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
         "optimizer": optimizer, "lr": lr, "partition": partition, "evaluate": evaluate,
         "evaluate_every": evaluate_every, "evaluate_last": evaluate_last, "seed": seed,
         "workers": workers, "data_dir": data_dir,
     }  # fmt: skip
+    if vector:
+        _check_untrained(flags | {"config": config, "keep": keep, "extra": extra or None})
+        _vectors(vector, _one_of(downlink_budget, uplink_budget), figure, as_json=as_json)
+        return
+    if figure is not None:
+        raise InputError("figure", of="tune", allowed="given with --vector", got=str(figure))
     settings = options.merged(config, flags)
     downlink_budget = downlink_budget or _text(settings.pop("downlink_budget", None))
     uplink_budget = uplink_budget or _text(settings.pop("uplink_budget", None))
@@ -92,29 +88,42 @@ def tune(
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="tune")
     options.import_from_here()
     count = options.start_workers(how.get("workers"))
-    from lossyfl.experiments import tune as search
     from lossyfl.experiments.compare import settled
+    from lossyfl.experiments.tune import Question, answer
     from lossyfl.simulation.experiment import experiment
-    from lossyfl.simulation.setup import load_task
-    from lossyfl.tasks.training import initial_model
 
     folder = options.path("data_dir", how.get("data_dir"))
     base = settled(experiment(settings), folder)
-    entries = len(initial_model(load_task(base.task, folder), base.seed).read())
-    question = search.Question(entries=entries, keep=keep, tolerance=tolerance, extra=extra)
-    tried: dict[str, Trial] = {}
-    if downlink_budget is None and uplink_budget is None:
-        while (spec := search.lower(question, tried)) is not None:
-            tried[spec] = _try(base, spec, out, count, folder, quiet=quiet)
-        best = search.fewest(question, tried)
-        words = "fewest bytes with the accuracy kept"
-    else:
-        specs = search.within(question, downlink_budget, uplink_budget)
-        for spec in (question.spec("lossless"), *specs):
-            tried[spec] = _try(base, spec, out, count, folder, quiet=quiet)
-        best = search.best_within(specs, tried)
-        words = "learns best within the budgets"
-    _show(tried, best, words, as_json=as_json)
+    question = Question(entries=_entries(base, folder), keep=keep, tolerance=tolerance, extra=extra)
+
+    def attempt(spec: str) -> "Trial":
+        return _try(base, spec, out, count, folder, quiet=quiet)
+
+    _show(answer(question, downlink_budget, uplink_budget, attempt), as_json=as_json)
+
+
+def _check_untrained(flags: "Mapping[str, object]") -> None:
+    """Raise if something is said about training where there is none."""
+    for name, value in flags.items():
+        if value is not None:
+            allowed = "left out: nothing is trained"
+            raise InputError(name, of="tune --vector", allowed=allowed, got=value)
+
+
+def _one_of(down: str | None, up: str | None) -> str | None:
+    """The budget of a vector, which goes one way only."""
+    if down and up:
+        got = f"{down} and {up}"
+        raise InputError("budget", of="tune --vector", allowed="one of the two", got=got)
+    return down or up
+
+
+def _entries(base: "Experiment", data_dir: Path | None) -> int:
+    """How many the model has."""
+    from lossyfl.simulation.setup import load_task
+    from lossyfl.tasks.training import initial_model
+
+    return len(initial_model(load_task(base.task, data_dir), base.seed).read())
 
 
 def _text(value: object) -> str | None:
@@ -141,13 +150,14 @@ def _try(
     return failure(spec, "diverged") if failed else trial(spec, planned[0].folder)
 
 
-def _show(tried: "dict[str, Trial]", best: "Trial | None", words: str, *, as_json: bool) -> None:
+def _show(found: "Answer", *, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
     from lossyfl.experiments.tune import frontier
     from lossyfl.report.text import percent, size
 
+    tried, best = found.tried, found.best
     front = frontier(list(tried.values()))
     if as_json:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
@@ -163,9 +173,9 @@ def _show(tried: "dict[str, Trial]", best: "Trial | None", words: str, *, as_jso
         table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
     Console().print(table)
     if best is None:
-        typer.echo(f"{words}: none")
+        typer.echo(f"{found.words}: none")
     else:
-        typer.echo(f"{words}: --scheme '{best.scheme}'")
+        typer.echo(f"{found.words}: --scheme '{best.scheme}'")
 
 
 def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:

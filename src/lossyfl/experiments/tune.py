@@ -6,13 +6,14 @@ then the uplink. `within` is the other question: of all quantizers that can keep
 best. Both depend on nothing but what was tried, so a search can be stopped and repeated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
 from lossyfl.errors import InputError
 from lossyfl.links.budget import SMALLEST
+from lossyfl.schemes import scheme
 from lossyfl.simulation.records import read_rounds
 from lossyfl.simulation.results import Results
 from lossyfl.targets import target
@@ -75,6 +76,10 @@ class Question:
     tolerance: float = 0.005
     extra: str = ""
 
+    def __post_init__(self) -> None:
+        if self.keep is not None and not 0 < self.keep <= 1:
+            raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=self.keep)
+
     @property
     def rates(self) -> tuple[str, ...]:
         """Those that make frames which are long enough to say something."""
@@ -107,6 +112,39 @@ class Question:
         return not each.failed and each.accuracy >= self.least(tried)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a search came to.
+
+    best:  None if no scheme will do
+    words: what it is best in
+    """
+
+    tried: Mapping[str, Trial]
+    best: Trial | None
+    words: str
+
+
+def answer(
+    question: Question, down: str | None, up: str | None, attempt: Callable[[str], Trial]
+) -> Answer:
+    """The best scheme under the budgets `down` and `up`, or without any the one with the fewest bytes.
+
+    attempt: the trial of a scheme; takes long
+    """
+    tried: dict[str, Trial] = {}
+    if down is None and up is None:
+        while (spec := lower(question, tried)) is not None:
+            tried[spec] = attempt(spec)
+        words = "fewest bytes with the accuracy kept"
+        return Answer(tried=tried, best=fewest(question, tried), words=words)
+    specs = within(question, down, up)
+    for spec in (question.spec("lossless"), *specs):
+        tried[spec] = attempt(spec)
+    words = "learns best within the budgets"
+    return Answer(tried=tried, best=best_within(specs, tried), words=words)
+
+
 def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
     """The scheme to try next; None at the end."""
     if question.keep is None and question.spec("lossless") not in tried:
@@ -132,12 +170,15 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
 
 
 def within(question: Question, down: str | None, up: str | None) -> list[str]:
-    """All schemes to try under budgets."""
+    """All schemes to try under budgets; raises if these are none that any of them could keep to."""
     if down is None or up is None:
-        raise InputError(
-            "budget", of="tune", allowed="given for both links, or for none", got="one"
-        )
+        allowed = "given for both links, or for none"
+        raise InputError("budget", of="tune", allowed=allowed, got="one")
+    if question.keep is not None:
+        allowed = "left out where budgets say what to keep to"
+        raise InputError("keep", of="tune", allowed=allowed, got=question.keep)
     limits = f"down_budget={down},up_budget={up}"
+    scheme(question.spec("lean", limits)).check(question.entries)
     plain = [question.spec("lean", f"down={each},up={each},{limits}") for each in QUANTIZERS]
     return [*plain, question.spec("lean", f"{limits},predict=true")]
 
