@@ -6,7 +6,7 @@ vector, its counts and its error, can be told from the bins alone, exactly, for 
 that one likes to try.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,14 @@ class Magnitudes:
     def stop(self) -> int:
         """The bin behind the last."""
         return self.first + len(self.sums)
+
+    def thinned(self, place: int, kept: int) -> "Magnitudes":
+        """With only so many of the entries of a bin, whichever: they are nearly equal."""
+        at = place - self.first
+        counts, sums = self.counts.copy(), self.sums.copy()
+        sums[at] *= kept / counts[:, at].sum()
+        counts[:, at] = kept, 0
+        return replace(self, counts=counts, sums=sums)
 
 
 def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 1) -> Magnitudes:

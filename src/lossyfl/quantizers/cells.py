@@ -1,4 +1,4 @@
-"""Quantizers that look up an entry's magnitude: zero below the first edge, then a value for every cell.
+"""Cells of magnitudes: zero below the first edge, then a value for every cell.
 
 Edges lie on edges of bins (`lossyfl.magnitudes`), so that size and error of any cells are known from the
 bins alone, and the best can be chosen among many without looking at the vector again. A cell stands for the
@@ -7,28 +7,15 @@ square first.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl import magnitudes
-from lossyfl.histogram import count, entropy
 from lossyfl.jit import kernel
 from lossyfl.magnitudes import BINS, Floats, Magnitudes
-from lossyfl.streams import Stream
 from lossyfl.targets import Target, check_reached
-from lossyfl.types import (
-    Bounds,
-    Codebook,
-    Counts,
-    Quantized,
-    Scaled,
-    Symbols,
-    Vector,
-    symbol_type,
-)
+from lossyfl.types import Counts, Symbols, Vector, symbol_type
 
 Edges = NDArray[np.int64]
 
@@ -73,55 +60,16 @@ class Survey:
         bits, error = cost(self.known.first, self.ahead, self.sums, self.known.energy, edges)
         return bits + self.spent, error
 
+    def mean(self, first: int, stop: int) -> float:
+        """Of the magnitudes in the bins [first, stop); 0 where there are none."""
+        low, high = (min(place, self.known.stop) - self.known.first for place in (first, stop))
+        entries = int((self.ahead[:, high] - self.ahead[:, low]).sum())
+        return float(self.sums[high] - self.sums[low]) / max(entries, 1)
+
     def check_error(self, edges: Edges, wanted: Target | None, *, of: str) -> None:
         """Raise if the error that was asked for is out of reach."""
         if wanted is not None and wanted.nmse is not None and self.known.energy > 0:
             check_reached(self.cost(edges)[1] / self.known.energy, wanted, of=of)
-
-
-def quantize(
-    x: Vector,
-    bounds: Bounds,
-    choose: Callable[[Survey], Edges],
-    *,
-    bits: float | None,
-    rng: Stream,
-    threads: int,
-) -> Quantized:
-    """The symbols of `x` by the cells that `choose` finds best: one pass to know it, one to look up.
-
-    Entries of one bin stay together. If even the last bin is too much for `bits`, a random part of it goes.
-    """
-    one = len(bounds) == 2
-    scales = np.ones(1, np.float32) if one else magnitudes.scales(x, bounds)
-    factors = np.float32(1) / scales
-    known = magnitudes.measure(x, bounds, factors, threads)
-    survey = Survey.of(known, 0 if one else 32 * len(scales))
-    cells = Cells.of(known, choose(survey))
-    crowded = cells.is_empty and known.energy > 0 and bits is not None
-    if crowded:
-        cells = Cells.of(known, np.array([known.stop - 1]))
-    symbols = magnitudes.look_up(x, bounds, factors, cells.symbols_of(), threads)
-    counts = cells.counts()
-    if crowded and bits is not None:
-        part = _part(counts, bits - survey.spent - 3 * TABLE_BITS)
-        drawn = rng.bits(0, len(x)) < part * 2.0**32
-        symbols = np.where(drawn, symbols, symbols.dtype.type(1))
-        counts = count(symbols, 3)
-    row = cells.row()
-    table = Codebook(values=row[None]) if one else Scaled(scales=scales, row=row)
-    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
-
-
-def _part(counts: Counts, bits: float) -> float:
-    """Which part of the entries that are not zero, the middle symbol, takes so many bits; 0 if none does."""
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        part = (low + high) / 2
-        kept = (counts * part).astype(np.int64)
-        kept[1] = counts.sum() - kept[0] - kept[2]
-        low, high = (part, high) if entropy(kept) <= bits else (low, part)
-    return low
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,12 +85,7 @@ class Cells:
         entries = cls(known=known, edges=edges).per_level(known.counts.sum(axis=0))
         kept = edges[entries > 0]
         # An alphabet needs two symbols, also where all is zero.
-        return cls(known=known, edges=kept if len(kept) else np.array([BINS]))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing would be sent."""
-        return bool((self.edges >= self.known.stop).all())
+        return cls(known=known, edges=kept if len(kept) else np.array([known.stop]))
 
     def per_level(self, per_bin: Counts | Floats) -> Counts | Floats:
         """Sums over the bins of each level but 0."""

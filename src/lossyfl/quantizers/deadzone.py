@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossyfl.magnitudes import EDGES
-from lossyfl.quantizers import cells, register
+from lossyfl.quantizers import binned, cells, register
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.streams import Stream
 from lossyfl.targets import check_error, target
@@ -55,7 +55,7 @@ class Deadzone:
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
         bits = target(self.target, of="Deadzone").bits_for(len(x))
-        return cells.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
+        return binned.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
 
     def _choose(self, survey: Survey) -> Edges:
         """The cells with the least error within so many bits, or with the fewest bits within an error."""

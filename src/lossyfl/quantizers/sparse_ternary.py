@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl.quantizers import cells, register
+from lossyfl.quantizers import binned, register
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.quantizers.largest import check_keep, first_bin
 from lossyfl.streams import Stream
@@ -44,7 +44,7 @@ class SparseTernary:
         """The symbols of `x`."""
         wanted = None if self.target is None else target(self.target, of="SparseTernary")
         bits = None if wanted is None else wanted.bits_for(len(x))
-        return cells.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
+        return binned.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
 
     def _choose(self, survey: Survey) -> Edges:
         wanted = None if self.target is None else target(self.target, of="SparseTernary")

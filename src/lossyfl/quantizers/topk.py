@@ -14,7 +14,7 @@ import numpy as np
 
 from lossyfl.errors import InputError
 from lossyfl.magnitudes import EDGES
-from lossyfl.quantizers import cells, register
+from lossyfl.quantizers import binned, cells, register
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.quantizers.largest import check_keep, first_bin
 from lossyfl.streams import Stream
@@ -51,7 +51,7 @@ class TopK:
         """The symbols of `x`."""
         wanted = None if self.target is None else target(self.target, of="TopK")
         bits = None if wanted is None else wanted.bits_for(len(x))
-        return cells.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
+        return binned.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
 
     def _choose(self, survey: Survey) -> Edges:
         wanted = None if self.target is None else target(self.target, of="TopK")

@@ -1,0 +1,110 @@
+"""Quantizers that look up an entry's magnitude: one pass to know the vector by its bins, one for the symbols.
+
+Entries of one bin go together, with one exception: where a bin more would be too much for the size that was
+asked for and a good part of that is left, a random part of the bin goes. With kept errors the others have
+their turn later.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lossyfl import magnitudes
+from lossyfl.histogram import count, entropy
+from lossyfl.magnitudes import BINS
+from lossyfl.quantizers.cells import TABLE_BITS, Cells, Edges, Survey
+from lossyfl.streams import Stream
+from lossyfl.types import Bounds, Codebook, Counts, Quantized, Scaled, Symbols, Vector
+
+UNUSED = 0.03
+"""The part of a size that may be left over before a part of a bin is taken."""
+MORE = 16
+"""Bins that are taken, at the most: where each holds little, the choice of cells has used the size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """Cells whose first bin may be there in part.
+
+    part: how much of it, 1 for all
+    """
+
+    edges: Edges
+    part: float = 1.0
+
+
+def quantize(
+    x: Vector,
+    bounds: Bounds,
+    choose: Callable[[Survey], Edges],
+    *,
+    bits: float | None,
+    rng: Stream,
+    threads: int,
+) -> Quantized:
+    """The symbols of `x` by the cells that `choose` finds best, within `bits` if there is a limit."""
+    one = len(bounds) == 2
+    scales = np.ones(1, np.float32) if one else magnitudes.scales(x, bounds)
+    factors = np.float32(1) / scales
+    known = magnitudes.measure(x, bounds, factors, threads)
+    survey = Survey.of(known, 0 if one else 32 * len(scales))
+    chosen = Cells.of(known, choose(survey))
+    filled = Filled(edges=chosen.edges) if bits is None else fill(survey, chosen.edges, bits)
+    cells = Cells(known=known, edges=filled.edges)
+    symbols = magnitudes.look_up(x, bounds, factors, cells.symbols_of(), threads)
+    counts = cells.counts()
+    if filled.part < 1:
+        first = magnitudes.look_up(x, bounds, factors, _marks(int(filled.edges[0])), threads) > 0
+        dropped = first & (rng.bits(0, len(x)) >= filled.part * 2.0**32)
+        zero = len(filled.edges)
+        symbols[dropped] = zero
+        counts = count(symbols, 2 * zero + 1)
+        kept = int(first.sum()) - int(dropped.sum())
+        cells = Cells(known=known.thinned(int(filled.edges[0]), kept), edges=filled.edges)
+    row = cells.row()
+    table = Codebook(values=row[None]) if one else Scaled(scales=scales, row=row)
+    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
+
+
+def fill(survey: Survey, edges: Edges, bits: float) -> Filled:
+    """The cells with as many of the bins below them as fit, and a part of the next.
+
+    A bin of mean m makes a cell of mean M, and so the vector, more exact if and only if m > M / 2, however
+    much of it is taken: the part p of n entries adds (S + p n m)^2 / (N + p n) - S^2 / N to the energy that
+    is sent, which is convex in p, and rises from p = 0 on if 2 m > M = S / N.
+    """
+    known = survey.known
+    if survey.cost(edges)[0] >= (1 - UNUSED) * bits:
+        return Filled(edges=edges)
+    stop = int(edges[1]) if len(edges) > 1 else known.stop
+    used = known.first + np.flatnonzero(known.counts.sum(axis=0))
+    below = used[(used > 0) & (used < edges[0])]  # bin 0 is that of zero
+    for place in below[::-1][:MORE].tolist():
+        if 2 * survey.mean(place, place + 1) <= survey.mean(int(edges[0]), stop):
+            break
+        wider = np.append(np.int64(place), edges[1:])
+        if survey.cost(wider)[0] > bits:
+            before, after = (Cells(known=known, edges=each).counts() for each in (edges, wider))
+            room = bits - survey.spent - TABLE_BITS * int((after > 0).sum())
+            return Filled(edges=wider, part=_part(before, after, room))
+        edges = wider
+    return Filled(edges=edges)
+
+
+def _part(before: Counts, after: Counts, bits: float) -> float:
+    """How far to go from some counts to others within so many bits."""
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        part = (low + high) / 2
+        between = (before + part * (after - before)).astype(np.int64)
+        between[len(between) // 2] += before.sum() - between.sum()  # zeros are the rest
+        low, high = (part, high) if entropy(between) <= bits else (low, part)
+    return low
+
+
+def _marks(place: int) -> Symbols:
+    """1 for the patterns of a bin, of either sign, 0 for all others."""
+    marks = np.zeros(2 * BINS, dtype=np.uint8)
+    marks[[place, BINS + place]] = 1
+    return marks
