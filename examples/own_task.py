@@ -38,5 +38,5 @@ def make_task(*, noise: float = 0.5, samples: int = 3000) -> Task:
         test=Samples(x=x[:500], y=y[:500]),
         model=Waves,
         prepare=Tensor.float,
-        defaults=Defaults(devices=10, batch=16, lr="0.2", partition="dirichlet:alpha=0.5"),
+        defaults=Defaults(devices=10, batch=16, lr="0.2", partition="dirichlet:alpha=2"),
     )

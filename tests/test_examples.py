@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lossyfl.simulation.experiment import Experiment
+from lossyfl.simulation.setup import load_task, ready
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 
@@ -28,3 +31,10 @@ def test_example(example: Path, tmp_path: Path) -> None:
         assert accuracy is not None
         assert float(accuracy[1]) > 80
     assert example.read_text().count("\n") <= 46
+
+
+def test_own_task_can_be_compared_over_seeds() -> None:
+    """Every device has samples enough for a batch, whatever the seed."""
+    task = load_task("examples.own_task:make_task")
+    for seed in range(30):
+        ready(Experiment(task="examples.own_task:make_task", seed=seed), task)

@@ -68,11 +68,7 @@ class Scheme:
             raise InputError("server_model", of=self.name, allowed=allowed, got=self.server_model)
         self._check_biased()
         self._check_predicted()
-        for link in (self.downlink, self.uplink):
-            if isinstance(link, ErrorFeedback) or (
-                isinstance(link, Tracked) and (link.compensate or self.server_model == "preserved")
-            ):
-                self._check_coarse(link)
+        self._check_kept()
 
     def _check_biased(self) -> None:
         """Raise if what a biased quantizer leaves out is never sent: it must be kept somewhere."""
@@ -92,25 +88,38 @@ class Scheme:
             allowed = "false, or the server's model preserved"
             raise InputError("predict", of=self.name, allowed=allowed, got="true")
 
-    def _check_coarse(self, link: ErrorFeedback | Tracked) -> None:
-        """Raise where errors are kept that are known to grow: one level on one range for all."""
-        plain = [each.inner if isinstance(each, Rotated) else each for each in _quantizers(link)]
-        coarse = any(
-            isinstance(each, Stochastic) and each.levels == 1 and each.scale == "model"
-            for each in plain
-        )
-        if coarse and not link.quantizer.damped:
-            allowed = (
-                "at least 2, or damping=true: with kept errors 1 diverges on one range for all"
-            )
-            raise InputError("q", of=self.name, allowed=allowed, got=1)
+    def _check_kept(self, entries: int | None = None) -> None:
+        """Raise where errors are kept that are known to grow: one level on one range for all entries."""
+        for link in (self.downlink, self.uplink):
+            if isinstance(link, ErrorFeedback) or (
+                isinstance(link, Tracked) and (link.compensate or self.server_model == "preserved")
+            ):
+                coarse = any(_is_coarse(each, entries) for each in link.quantizer.quantizers)
+                if coarse and not link.quantizer.damped:
+                    why = "with kept errors 1 diverges on one range for all"
+                    allowed = f"at least 2, or damping=true: {why}"
+                    raise InputError("q", of=self.name, allowed=allowed, got=1)
 
-    def check(self, entries: int, tensors: int = 1) -> None:
-        """Raise if models of so many entries cannot be sent as they are to be."""
-        self.downlink.check(entries, tensors)
-        self.uplink.check(entries, tensors)
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+        """Raise if models of so many entries cannot be sent as they are to be.
+
+        rounds: how many there will be, if that is known
+        """
+        self._check_kept(entries)
+        self.downlink.check(entries, tensors, rounds)
+        self.uplink.check(entries, tensors, rounds)
         if self.first is not None:
-            self.first.check(entries, tensors)
+            self.first.check(entries, tensors, rounds)
+
+
+def _is_coarse(quantizer: Quantizer, entries: int | None) -> bool:
+    """Whether it is the paper's with one level on one range for all entries."""
+    plain = quantizer.inner if isinstance(quantizer, Rotated) else quantizer
+    if not isinstance(plain, Stochastic) or plain.levels > 1:
+        return False
+    if isinstance(plain.scale, int):
+        return entries is not None and plain.scale >= entries
+    return plain.scale == "model"
 
 
 def _quantizers(link: Link) -> tuple[Quantizer, ...]:
@@ -181,11 +190,12 @@ def lfl(
     server_lr: float | None = None,
 ) -> Scheme:
     """Lossy federated learning, Algorithm 1: the change of the model quantized, and the updates."""
-    down: Policy = levels(q1, scale)
+    plain = levels(q1, scale)
+    down: Policy = plain
     if server_model == "preserved":
-        down = _watched(down, damping)
+        down = _watched(plain, damping)
     elif compensate_server:
-        down = _kept(down, damping)
+        down = _kept(plain, damping)
     return Scheme(
         name="lfl",
         downlink=Tracked(quantizer=down, compensate=compensate_server),
@@ -278,16 +288,17 @@ def _policy(spec: str, limit: str | None, name: str) -> Policy:
     return Schedule.constant(chosen) if limit is None else budgeted(limit, chosen, name=name)
 
 
-def _kept(policy: Policy, damping: bool) -> Policy:
-    """The policy of a link of the paper's that keeps errors."""
-    if not isinstance(damping, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError("damping", of="scheme", allowed="true or false", got=damping)
-    return Damped(inner=policy) if damping else policy
+def _kept(policy: Schedule, damping: bool) -> Policy:
+    """The policy of a link of the paper's that keeps errors: as it is, but for one level, or damped."""
+    coarse = any(isinstance(each, Stochastic) and each.levels == 1 for each in policy.quantizers)
+    return _watched(policy, damping) if damping or coarse else policy
 
 
 def _watched(policy: Policy, damping: bool) -> Policy:
     """The policy of a link of ours that keeps errors: damped, or refused where they would grow."""
-    return _kept(policy, damping) if damping else Watched(inner=_kept(policy, damping))
+    if not isinstance(damping, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError("damping", of="scheme", allowed="true or false", got=damping)
+    return Damped(inner=policy) if damping else Watched(inner=policy)
 
 
 def levels(q: Levels, scale: Scale) -> Schedule:

@@ -47,13 +47,28 @@ def target(text: object, *, of: str, name: str = "target") -> Target:
         value = float(number)
     except ValueError:
         raise InputError(name, of=of, allowed=ALLOWED, got=text) from None
-    if not 0 < value < math.inf or (error is None) != (unit in UNITS) or (error and unit):
-        raise InputError(name, of=of, allowed=ALLOWED, got=text)
+    if (error is None) != (unit in UNITS) or (error and unit):
+        allowed = f'{ALLOWED} (did you mean "{number}{_near(unit)}"?)' if _near(unit) else ALLOWED
+        raise InputError(name, of=of, allowed=allowed, got=text)
+    if not 0 < value < math.inf:
+        raise InputError(name, of=of, allowed=f"{ALLOWED}, above 0", got=text)
     if error:
         if value >= 1:
             raise InputError(name, of=of, allowed="an nmse in (0, 1)", got=text)
         return Target(nmse=value)
     return Target(rate=value) if unit == "bit" else Target(bits=value * UNITS[unit])
+
+
+def _near(unit: str) -> str:
+    """The unit that is spelt nearly so, empty if there is none."""
+    short = unit.lower().removesuffix("ytes").removesuffix("yte")
+    units = {each.lower(): each for each in UNITS} | {
+        "k": "kB",
+        "m": "MB",
+        "g": "GB",
+        "bits": "bit",
+    }
+    return units.get(short, "")
 
 
 def check_reached(nmse: float, wanted: Target, *, of: str) -> None:

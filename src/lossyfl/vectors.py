@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from lossyfl.errors import InputError, NotFinite
 from lossyfl.types import Bounds, Scale, Vector
 
+Floats = NDArray[np.float64]
+
 ALLOWED = "a contiguous vector of float32, float16, bfloat16 or float64"
 
 
@@ -80,6 +82,18 @@ def check_finite(x: Vector) -> None:
     if not np.isfinite(x).all():
         bad = int(np.argmin(np.isfinite(x)))
         raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
+
+
+def product(a: Vector | Floats, b: Vector | Floats) -> float:
+    """<a, b> in float64, the same for any number of threads: BLAS would add in another order with more."""
+    return float(np.einsum("i,i->", a, b, dtype=np.float64))
+
+
+def nmse(x: Vector, x_hat: Vector) -> float:
+    """||x_hat - x||^2 / ||x||^2; 0 for a vector of zeros."""
+    error: Floats = x_hat.astype(np.float64) - x
+    energy = product(x, x)
+    return product(error, error) / energy if energy else 0.0
 
 
 def block_bounds(scale: Scale, entries: int, tensors: tuple[int, ...] | None) -> Bounds:

@@ -31,6 +31,15 @@ def test_errors(tmp_path: Path) -> None:
     assert "did you mean small?" in bad("reproduce", "fig1a", "--scale", "smal")
 
 
+def test_what_cannot_begin_is_found_before_anything_is_trained(tmp_path: Path) -> None:
+    how = ("--task", TINY, "--rounds", 2, "--workers", 1, "--out", tmp_path / "o")
+    said = bad("compare", "--schemes", "lossless", "lean:down_budget=20B", *how)
+    assert "down_budget of a link must be between 96 B" in said
+    said = bad("compare", "--schemes", "lossless", "lean:up_budget=1kB/1rounds", *how)
+    assert "up_budget of a link must be for as many rounds as there are, at least 2" in said
+    assert not list(tmp_path.rglob("rounds.jsonl"))
+
+
 def test_a_run_that_diverges_stops_no_other(tmp_path: Path) -> None:
     task = ("--task", "tests.simulation.tiny:breaking", "--tau", 1)
     how = (*task, "--rounds", 6, "--workers", 1, "--out", tmp_path / "o")

@@ -1,10 +1,13 @@
 """The search for the fewest bytes, on made-up accuracies; and on a tiny task for real."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.report.synthetic import long
 from typer.testing import CliRunner
 
 from lossyfl import InputError
@@ -18,6 +21,7 @@ from lossyfl.experiments.tune import (
     failure,
     fewest,
     frontier,
+    late_looks,
     lower,
     within,
 )
@@ -115,6 +119,16 @@ def test_an_accuracy_to_keep_and_budgets_are_two_questions() -> None:
         Question(entries=100_000, keep=90)
 
 
+def test_a_short_run_is_judged_by_its_end() -> None:
+    def looks(accuracies: list[float | None]) -> list[float]:
+        return late_looks([replace(long(0, 1)[0], accuracy=each) for each in accuracies])
+
+    assert looks([k / 100 for k in range(100)]) == [k / 100 for k in range(90, 100)]
+    assert looks([0.1 * k for k in range(10)]) == [0.8, 0.9]
+    assert looks([0.5, None, None, None, None, None]) == [0.5]
+    assert looks([None, None]) == []
+
+
 def test_what_failed_is_neither_kept_nor_on_the_frontier() -> None:
     lossless = Trial(scheme=ASK.spec("lossless"), accuracy=0.1, down=9, up=9)
     failed = failure("lean", "diverged")
@@ -136,7 +150,24 @@ class TestCommand:
         trials = json.loads(result.stdout)["trials"]
         assert [bool(t["failed"]) for t in trials[:4]] == [False, False, True, False]
         assert "must be a size, with a scale a block" in trials[2]["failed"]
-        assert "the others go on" in result.stderr
+
+    @pytest.mark.parametrize("keep", [[], ["--keep", "0.1"]])
+    def test_wrong_options_of_schemes_are_found_at_once(
+        self, keep: list[str], tmp_path: Path
+    ) -> None:
+        line = ["tune", "--task", "tests.simulation.tiny:make_task", "--rounds", "2", *keep]
+        line += ["--workers", "1", "--out", str(tmp_path), "--quiet", "--extra", "foo=1"]
+        result = CliRunner().invoke(app, line)
+        assert "option of lean must be one of" in str(result.exception)
+        assert not any(tmp_path.iterdir())
+
+    def test_fewer_rounds_than_there_are(self, tmp_path: Path) -> None:
+        line = ["tune", "--task", "tests.simulation.tiny:make_task", "--workers", "1"]
+        line += ["--out", str(tmp_path), "--quiet", "--downlink-budget", "200B"]
+        line += ["--uplink-budget", "200B", "--rounds"]
+        assert CliRunner().invoke(app, [*line, "3"]).exit_code == 0
+        result = CliRunner().invoke(app, [*line, "2"])
+        assert "rounds of this comparison must be at least 3" in str(result.exception)
 
     def test_a_tiny_task_twice(self, tmp_path: Path) -> None:
         line = [
@@ -178,7 +209,30 @@ class TestCommand:
         own = {r["quantizer"]: r for r in json.loads(result.stdout)}
         assert own["deadzone nmse=0.1"]["nmse"] == pytest.approx(0.1, rel=0.03)
         assert "sparse_ternary nmse=0.1" not in own
-        assert "nmse=0.1 is out of reach of sparse_ternary" in result.stderr
+        assert "x.npy is nothing for sparse_ternary nmse=0.1: target" in result.stderr
+
+    def test_entries_too_large_for_some(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "x.npy", 3e37 * np.random.default_rng(0).laplace(size=5000))
+        result = CliRunner().invoke(app, ["tune", "--vector", str(tmp_path / "x.npy"), "--json"])
+        assert result.exit_code == 0, result.output
+        kinds = {row["kind"] for row in json.loads(result.stdout)}
+        assert {"deadzone", "topk", "sign"} <= kinds
+        assert "nothing for natural: entries of Natural must be at most 2^127" in result.stderr
+
+    def test_files_that_are_no_vectors(self, tmp_path: Path) -> None:
+        (tmp_path / "junk.npy").write_bytes(b"junk")
+        np.save(tmp_path / "nan.npy", np.float32([1, np.nan]))
+        np.save(tmp_path / "table.npy", np.zeros((2, 2), np.float32))
+        for name, words in (
+            ("junk", "finite floats, got "),
+            ("nan", "nan.npy: entry 1 of the vector must be finite, got nan"),
+            ("table", r"table.npy: vector of encode must be .*got shape \(2, 2\)"),
+            ("none", "none.npy: No such file or directory"),
+        ):
+            line = ["tune", "--vector", str(tmp_path / f"{name}.npy")]
+            said = str(CliRunner().invoke(app, line).exception)
+            assert re.search(words, said), said
+            assert "pickle" not in said
 
     def test_vectors_and_their_figure(self, tmp_path: Path) -> None:
         rng = np.random.default_rng(0)

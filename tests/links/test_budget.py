@@ -115,9 +115,35 @@ def test_budgets_change_with_the_round() -> None:
     assert 1940 <= size("8kB..2kB/100rounds", 500) <= 2000
 
 
+def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
+    spread = scheme("lean:down_budget=600B/3rounds")
+    spread.check(1000)
+    spread.check(1000, 1, 3)
+    message_of = (
+        r"down_budget of a link must be for as many rounds as there are, at least 4, got .* 3"
+    )
+    with pytest.raises(InputError, match=message_of):
+        spread.check(1000, 1, 4)
+    policy = budgeted("600B/3rounds", quantizer("deadzone"), name="down_budget")
+    sizes = [len(policy.make(laplace(1000), message(t))[1]) for t in range(3)]
+    assert sum(sizes) <= 600
+    with pytest.raises(
+        InputError, match=message_of
+    ):  # also who does not say how many there will be
+        policy.make(laplace(1000), message(3))
+    scheme("lean:down_budget=600B..200B/3rounds").check(1000, 1, 99)  # the last one stays
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("20k", 'did you mean "20kB"'),
+        ("20KB", 'did you mean "20kB"'),
+        ("3 Bytes", 'did you mean "3B"'),
+        ("6MB/300", "bytes over rounds, as 6MB/300rounds"),
+        ("6MB/300round", "bytes over rounds, as 6MB/300rounds"),
+        ("40kB..10kB", "bytes over rounds, as 6MB/300rounds"),
+        ("", "down_budget of a link must be a size as"),
         ("20", "down_budget of a link must be a size as"),
         ("-3kB", "down_budget of a link must be a size as"),
         ("0kB", "down_budget of a link must be a size as"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lossyfl import Address, decode, encode, quantizer, stream
+from lossyfl import Address, InputError, decode, encode, quantizer, stream
 from lossyfl.links import Message, budgeted
 from lossyfl.quantizers.dithered import size
 from lossyfl.types import Vector
@@ -102,3 +102,12 @@ def test_threads_change_nothing() -> None:
     assert one.counts is not None
     assert two.counts is not None
     assert np.array_equal(one.counts, two.counts)
+
+
+def test_entries_too_large_for_a_step_more() -> None:
+    x = vector("laplace", 100)
+    x *= np.float32(1e38) / np.abs(x).max()
+    with pytest.raises(
+        InputError, match="entries of Dithered must be small enough for a step more"
+    ):
+        encode(x, quantizer("dithered:step=20"), rng=stream(0))

@@ -55,3 +55,8 @@ def test_variance_bound_of_the_paper(levels: int) -> None:
 def test_what_it_refuses() -> None:
     with pytest.raises(InputError, match="levels of Qsgd must be an int in"):
         quantizer("qsgd:levels=0")
+
+
+def test_a_norm_beyond_all_numbers() -> None:
+    with pytest.raises(InputError, match="entries of Qsgd must be small enough for their norm"):
+        encode(np.full(100, 1e38, np.float32), quantizer("qsgd"), rng=stream(0))

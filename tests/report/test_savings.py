@@ -72,6 +72,20 @@ def test_other_servers_are_not_joined(tmp_path: Path) -> None:
     assert axes.get_legend_handles_labels()[1] == [" lean, deadzone"]
 
 
+def test_the_papers_count_joins_like_with_like(tmp_path: Path) -> None:
+    for number, server in enumerate(("", ",server_optimizer=adam,server_lr=0.5")):
+        for levels in (2, 5):
+            scheme = f"lfl:q1={levels},q2={levels}{server}"
+            rounds = long(3 * number + levels, 30)
+            write(tmp_path / f"{number}-{levels}", replace(SETTINGS, scheme=scheme), rounds=rounds)
+    axes = Figure().add_subplot()
+    savings.plot(axes, group(find([tmp_path])), "up")
+    dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
+    assert [len(line.get_xdata()) for line in dashed] == [2, 2]  # type: ignore[arg-type]
+    names = axes.get_legend_handles_labels()[1]
+    assert sorted(names) == [" lfl", " lfl, by the paper's count"]
+
+
 @pytest.mark.parametrize("way", ["down", "up"])
 def test_points_are_those_of_the_table(groups: list[Group], way: savings.Way) -> None:
     found = savings.points(groups, way)

@@ -86,10 +86,11 @@ def play(
 ) -> "list[Planned]":
     """All runs that are not complete, under one display; those whose loss became no number."""
     from lossyfl.commands.progress import Campaign
-    from lossyfl.experiments.compare import go_on
+    from lossyfl.experiments.compare import check, go_on
     from lossyfl.simulation.results import Results
     from lossyfl.simulation.run import Silent
 
+    check(planned, data_dir)
     total = sum(run.rounds for run in planned)
     campaign = None if quiet else Campaign(total, len(planned))
     failed: list[Planned] = []

@@ -3,7 +3,7 @@
 # Typer leaves parameters of its own functions without types.
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,14 +75,16 @@ def tune(
         "workers": workers, "data_dir": data_dir,
     }  # fmt: skip
     if vector:
+        limit = _one_of(downlink_budget, uplink_budget)
         _check_untrained(flags | {"config": config, "keep": keep, "extra": extra or None})
-        _vectors(vector, _one_of(downlink_budget, uplink_budget), figure, as_json=as_json)
+        _vectors(vector, limit, figure, as_json=as_json)
         return
     if figure is not None:
         raise InputError("figure", of="tune", allowed="given with --vector", got=str(figure))
-    settings = options.merged(config, flags)
-    downlink_budget = downlink_budget or _text(settings.pop("downlink_budget", None))
-    uplink_budget = uplink_budget or _text(settings.pop("uplink_budget", None))
+    budgets = {"downlink_budget": downlink_budget, "uplink_budget": uplink_budget}
+    settings = options.merged(config, flags | budgets)
+    down = _text(settings.pop("downlink_budget", None))
+    up = _text(settings.pop("uplink_budget", None))
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
     options.refuse(settings, ("scheme", "first_budget"), "it finds one", of="tune")
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="tune")
@@ -91,15 +93,24 @@ def tune(
     from lossyfl.experiments.compare import settled
     from lossyfl.experiments.tune import Question, answer
     from lossyfl.simulation.experiment import experiment
+    from lossyfl.simulation.setup import prepare
 
     folder = options.path("data_dir", how.get("data_dir"))
     base = settled(experiment(settings), folder)
-    question = Question(entries=_entries(base, folder), keep=keep, tolerance=tolerance, extra=extra)
+    lengths = prepare(replace(base, scheme="lossless"), folder).tensors
+    question = Question(
+        entries=sum(lengths),
+        tensors=len(lengths),
+        rounds=base.rounds,
+        keep=keep,
+        tolerance=tolerance,
+        extra=extra,
+    )
 
     def attempt(spec: str) -> "Trial":
         return _try(base, spec, out, count, folder, quiet=quiet)
 
-    _show(answer(question, downlink_budget, uplink_budget, attempt), as_json=as_json)
+    _show(answer(question, down, up, attempt), as_json=as_json)
 
 
 def _check_untrained(flags: "Mapping[str, object]") -> None:
@@ -112,18 +123,10 @@ def _check_untrained(flags: "Mapping[str, object]") -> None:
 
 def _one_of(down: str | None, up: str | None) -> str | None:
     """The budget of a vector, which goes one way only."""
-    if down and up:
+    if down is not None and up is not None:
         got = f"{down} and {up}"
         raise InputError("budget", of="tune --vector", allowed="one of the two", got=got)
-    return down or up
-
-
-def _entries(base: "Experiment", data_dir: Path | None) -> int:
-    """How many the model has."""
-    from lossyfl.simulation.setup import load_task
-    from lossyfl.tasks.training import initial_model
-
-    return len(initial_model(load_task(base.task, data_dir), base.seed).read())
+    return up if down is None else down
 
 
 def _text(value: object) -> str | None:
@@ -138,14 +141,13 @@ def _try(
     from lossyfl.experiments.compare import plan
     from lossyfl.experiments.tune import failure, trial
 
+    planned = plan(base, [spec], 1, out)
     try:
-        planned = plan(base, [spec], 1, out)
         failed = play(planned, out, workers=workers, data_dir=data_dir, quiet=quiet)
     except (InputError, Stopped) as error:
         cause = error.__cause__ if isinstance(error, Stopped) else error
         if not spec.startswith("lean") or not isinstance(cause, InputError):
             raise
-        typer.echo(f"{spec}: {cause}; the others go on", err=True)
         return failure(spec, str(cause))
     return failure(spec, "diverged") if failed else trial(spec, planned[0].folder)
 
@@ -164,14 +166,19 @@ def _show(found: "Answer", *, as_json: bool) -> None:
         typer.echo(json.dumps({"trials": rows, "best": asdict(best) if best else None}))
         return
     table = Table(title="Bytes a round after the first model; * none is better in all three")
-    for name in ("", "scheme", "accuracy", "a broadcast", "a reply"):
-        table.add_column(name, justify="left" if name in ("", "scheme") else "right")
+    table.add_column("")
+    table.add_column("scheme", overflow="fold")
+    for name in ("accuracy", "a broadcast", "a reply"):
+        table.add_column(name, justify="right")
     for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
         mark = "*" if each in front else ""
         cells = (percent(each.accuracy), size(each.down), size(each.up))
         cells = ("failed", "", "") if each.failed else cells
         table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
     Console().print(table)
+    for each in tried.values():
+        if each.failed:
+            typer.echo(f"{each.scheme} failed: {each.failed}", err=True)
     if best is None:
         typer.echo(f"{found.words}: none")
     else:
@@ -180,27 +187,26 @@ def _show(found: "Answer", *, as_json: bool) -> None:
 
 def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:
     from lossyfl.experiments.vectors import measure, read
-    from lossyfl.links.budget import ADJUSTABLE
 
     if figure is not None:
         can_write(figure, FIGURES)
         require("matplotlib", extra="report")  # before the work
     vectors = {str(path): read(path) for path in paths}
     measured = {name: measure(x, limit) for name, x in vectors.items()}
-    for name, own in measured.items():
-        missing = sorted(set(ADJUSTABLE) - {each.kind for each in own})
-        if missing:
-            typer.echo(f"{name}: {limit} is out of reach of {', '.join(missing)}", err=True)
+    rows = {name: own.rows for name, own in measured.items()}
     if as_json:
-        rows = [{"vector": n} | asdict(each) for n, own in measured.items() for each in own]
-        typer.echo(json.dumps(rows))
+        flat = [{"vector": name} | asdict(each) for name, own in rows.items() for each in own]
+        typer.echo(json.dumps(flat))
     else:
-        for name, own in measured.items():
+        for name, own in rows.items():
             _show_vector(name, own)
+    for name, own in measured.items():
+        for quantizer, why in own.refused.items():
+            typer.echo(f"{name} is nothing for {quantizer}: {why}", err=True)
     if figure is not None:
         from lossyfl.experiments.distortion import draw
 
-        draw(measured, figure)
+        draw(rows, figure)
 
 
 def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
@@ -218,6 +224,6 @@ def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
             f"{each.nbytes:,}",
             f"{each.bits:.3f}",
             f"{each.nmse:.4g}",
-            f"{each.nmse / gaussian(each.bits):.2f}",
+            f"{each.nmse / gaussian(each.bits):.3g}",
         )
     Console().print(table)

@@ -16,7 +16,7 @@ from lossyfl.simulation.experiment import KEYS, Experiment, slug
 from lossyfl.simulation.records import read_rounds
 from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import Outcome, Watcher, resume, run
-from lossyfl.simulation.setup import load_task
+from lossyfl.simulation.setup import load_task, ready
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +78,15 @@ def plan(base: Experiment, schemes: Sequence[str], seeds: int, out: Path) -> lis
     for planned in runs:
         _check_folder(planned)
     return runs
+
+
+def check(runs: Sequence[Planned], data_dir: Path | None) -> None:
+    """Raise if any of them could not begin: now, not when its turn comes."""
+    waiting = [planned for planned in runs if not planned.done]
+    if len(waiting) > 1:  # the only one says it itself
+        chosen = load_task(waiting[0].experiment.task, data_dir)
+        for planned in waiting:
+            ready(planned.experiment, chosen)
 
 
 def go_on(

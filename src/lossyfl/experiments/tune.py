@@ -14,12 +14,14 @@ from statistics import fmean
 from lossyfl.errors import InputError
 from lossyfl.links.budget import SMALLEST
 from lossyfl.schemes import scheme
-from lossyfl.simulation.records import read_rounds
+from lossyfl.simulation.records import Round, read_rounds
 from lossyfl.simulation.results import Results
 from lossyfl.targets import target
 
 LAST = 10
-"""Looks whose mean is the accuracy of a run."""
+"""Looks whose mean is the accuracy of a run, of those in its last part."""
+LATE = 5
+"""One of so many parts is the last: before, a short run has learned too little to be judged by."""
 RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
 """The rates to try, from the highest down."""
 QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "dithered")
@@ -50,15 +52,23 @@ def failure(spec: str, why: str) -> Trial:
 def trial(spec: str, folder: Path) -> Trial:
     """The trial that a results directory holds."""
     rounds = read_rounds(Results(folder).rounds)
-    looks = [each.accuracy for each in rounds if each.accuracy is not None]
+    looks = late_looks(rounds)
     later = rounds[1:] or rounds
     replies = sum(each.replies for each in later)
     return Trial(
         scheme=spec,
-        accuracy=fmean(looks[-LAST:]) if looks else 0.0,
+        accuracy=fmean(looks) if looks else 0.0,
         down=sum(each.down.nbytes for each in later) / len(later),
         up=sum(each.up.nbytes for each in later) / max(replies, 1),
     )
+
+
+def late_looks(rounds: Sequence[Round]) -> list[float]:
+    """Accuracies in the last part of a run, the last ones of them; the very last where none is there."""
+    late = rounds[-max(len(rounds) // LATE, 1) :]
+    looks = [each.accuracy for each in rounds if each.accuracy is not None]
+    there = sum(each.accuracy is not None for each in late)
+    return looks[-min(max(there, 1), LAST) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +76,16 @@ class Question:
     """What is asked of a search.
 
     entries:   of the model
+    tensors:   of the model
+    rounds:    of every run, if that is known
     keep:      the accuracy to keep; None for that of lossless links
     tolerance: how far below that is still kept
     extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
     """
 
     entries: int
+    tensors: int = 1
+    rounds: int | None = None
     keep: float | None = None
     tolerance: float = 0.005
     extra: str = ""
@@ -79,6 +93,9 @@ class Question:
     def __post_init__(self) -> None:
         if self.keep is not None and not 0 < self.keep <= 1:
             raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=self.keep)
+        if not 0 <= self.tolerance <= 1:
+            allowed = "a part of all samples in [0, 1]"
+            raise InputError("tolerance", of="tune", allowed=allowed, got=self.tolerance)
 
     @property
     def rates(self) -> tuple[str, ...]:
@@ -92,6 +109,10 @@ class Question:
         """A scheme with options and the extra ones."""
         both = ",".join(filter(None, (options, self.extra)))
         return f"{name}:{both}" if both else name
+
+    def check(self, spec: str) -> None:
+        """Raise if a scheme cannot be used for this model."""
+        scheme(spec).check(self.entries, self.tensors, self.rounds)
 
     def lean(self, down: int, up: int) -> str:
         """The scheme with these of the rates."""
@@ -130,17 +151,25 @@ def answer(
 ) -> Answer:
     """The best scheme under the budgets `down` and `up`, or without any the one with the fewest bytes.
 
-    attempt: the trial of a scheme; takes long
+    attempt: the trial of a scheme that can be used; takes long
     """
     tried: dict[str, Trial] = {}
     if down is None and up is None:
+        question.check(
+            question.spec("lean")
+        )  # a wrong option is found now, not after lossless links
         while (spec := lower(question, tried)) is not None:
             tried[spec] = attempt(spec)
         words = "fewest bytes with the accuracy kept"
         return Answer(tried=tried, best=fewest(question, tried), words=words)
     specs = within(question, down, up)
     for spec in (question.spec("lossless"), *specs):
-        tried[spec] = attempt(spec)
+        try:
+            question.check(spec)
+        except InputError as error:
+            tried[spec] = failure(spec, str(error))
+        else:
+            tried[spec] = attempt(spec)
     words = "learns best within the budgets"
     return Answer(tried=tried, best=best_within(specs, tried), words=words)
 
@@ -178,7 +207,7 @@ def within(question: Question, down: str | None, up: str | None) -> list[str]:
         allowed = "left out where budgets say what to keep to"
         raise InputError("keep", of="tune", allowed=allowed, got=question.keep)
     limits = f"down_budget={down},up_budget={up}"
-    scheme(question.spec("lean", limits)).check(question.entries)
+    question.check(question.spec("lean", limits))
     plain = [question.spec("lean", f"down={each},up={each},{limits}") for each in QUANTIZERS]
     return [*plain, question.spec("lean", f"{limits},predict=true")]
 

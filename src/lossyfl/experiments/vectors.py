@@ -14,7 +14,7 @@ from lossyfl.quantizers import quantizer
 from lossyfl.streams import stream
 from lossyfl.targets import target
 from lossyfl.types import Vector
-from lossyfl.vectors import as_vector
+from lossyfl.vectors import as_vector, check_finite, nmse
 from lossyfl.wire.header import HARD_LIMIT, Address
 
 FIXED = (
@@ -42,47 +42,65 @@ class Coded:
     nmse: float
 
 
-def read(path: Path) -> Vector:
-    """The vector of a .npy file."""
-    try:
-        return as_vector(np.load(path, allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
-        allowed = "a .npy file with a vector of floats"
-        raise InputError("vector", of="tune", allowed=allowed, got=f"{path}: {error}") from error
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What all quantizers make of a vector.
 
-
-def measure(x: Vector, limit: str | None = None) -> list[Coded]:
-    """Every quantizer on a vector, by size: within a budget, or at several rates.
-
-    Those that cannot be as exact as the budget says are left out.
+    rows:    by size
+    refused: why some do not take it, by their names
     """
+
+    rows: list[Coded]
+    refused: dict[str, str]
+
+
+def read(path: Path) -> Vector:
+    """The vector of a .npy file; raises on one that no quantizer takes."""
+    allowed = "a .npy file with a vector of finite floats"
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except OSError as error:
+        got = f"{path}: {error.strerror or error}"
+        raise InputError("vector", of="tune", allowed=allowed, got=got) from error
+    except (ValueError, EOFError) as error:  # whose words are about pickles
+        raise InputError("vector", of="tune", allowed=allowed, got=str(path)) from error
+    try:
+        x = as_vector(loaded)
+        check_finite(x)
+    except InputError as error:
+        raise InputError("vector", of="tune", allowed=allowed, got=f"{path}: {error}") from error
+    return x
+
+
+def measure(x: Vector, limit: str | None = None) -> Measured:
+    """Every quantizer on a vector: within a budget, or at several rates."""
     some = tuple(r for r in RATES if (target(r, of="tune").rate or 0) * len(x) >= 8 * SMALLEST)
-    limits = some if limit is None else (limit,)
-    rows: list[Coded] = []
+    policies: dict[tuple[str, str], Policy] = {}
     for name in ADJUSTABLE:
-        for each in limits:
+        for each in some if limit is None else (limit,):
             policy = budgeted(each, quantizer(name), name="budget")
             policy.check(len(x))
-            try:
-                rows.append(coded(f"{name} {each}", name, policy, x))
-            except InputError:
-                if "nmse" not in each:  # a size can be kept to
-                    raise
+            policies[name, f"{name} {each}"] = policy
     for spec in FIXED:
         name = spec.partition(":")[0] + (", least error" if "least-error" in spec else "")
-        rows.append(coded(spec, name, Schedule.constant(quantizer(spec)), x))
-    return sorted(rows, key=lambda each: each.nbytes)
+        policies[name, spec] = Schedule.constant(quantizer(spec))
+    rows: list[Coded] = []
+    refused: dict[str, str] = {}
+    for (kind, name), policy in policies.items():
+        try:
+            rows.append(coded(name, kind, policy, x))
+        except InputError as error:  # an error out of its reach, or entries too large for it
+            refused[name] = str(error)
+    return Measured(rows=sorted(rows, key=lambda each: each.nbytes), refused=refused)
 
 
 def coded(name: str, kind: str, policy: Policy, x: Vector) -> Coded:
     """One vector by one policy."""
     _, frame = policy.make(x, Message(address=Address(), rng=stream(0)))
-    error = decode(frame, max_entries=HARD_LIMIT).astype(np.float64) - x
-    energy = float(np.square(x, dtype=np.float64).sum())
     return Coded(
         quantizer=name,
         kind=kind,
         nbytes=len(frame),
         bits=8 * len(frame) / len(x),
-        nmse=float(error @ error) / energy if energy else 0.0,
+        nmse=nmse(x, decode(frame, max_entries=HARD_LIMIT)),
     )

@@ -39,11 +39,23 @@ OVERHEAD = HEADER.size + CHECKSUM.size + 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The target of every round: from `rounds[i]` on `targets[i]`, or sliding from the first to the last."""
+    """The target of every round: from `rounds[i]` on `targets[i]`, or sliding from the first to the last.
+
+    slide: rounds from the first target to the last, which then stays
+    spent: rounds after which nothing is left; 0 for never
+    """
 
     rounds: tuple[int, ...]
     targets: tuple[Target, ...]
     slide: int = 0
+    spent: int = 0
+
+    def check(self, rounds: int, *, name: str) -> None:
+        """Raise if nothing would be left before so many rounds are over."""
+        if self.spent and rounds > self.spent:
+            allowed = f"for as many rounds as there are, at least {rounds}"
+            got = f"a budget over {self.spent} rounds"
+            raise InputError(name, of="a link", allowed=allowed, got=got)
 
     def at(self, round: int) -> Target:
         """The target of a round."""
@@ -64,10 +76,12 @@ def plan(text: str, *, name: str) -> Plan:
     80000.0
     """
     spread = re.fullmatch(r"(.+)/(\d+)rounds", text)
+    wrong = InputError(name, of="a link", allowed="bytes over rounds, as 6MB/300rounds", got=text)
     if spread is None:
+        if ".." in text or re.search(r"/\d*\s*(rounds?)?$", text):
+            raise wrong
         return _stepwise(text, name)
     rounds = int(spread[2])
-    wrong = InputError(name, of="a link", allowed="bytes over rounds, as 6MB/300rounds", got=text)
     ends = [target(part, of="a link", name=name) for part in spread[1].split("..")]
     if rounds < 1 or len(ends) > 2 or any(each.nmse for each in ends):
         raise wrong
@@ -77,7 +91,7 @@ def plan(text: str, *, name: str) -> Plan:
         return Plan(rounds=(0,), targets=tuple(ends), slide=rounds)
     if ends[0].bits is None:
         raise wrong
-    return Plan(rounds=(0,), targets=(Target(bits=ends[0].bits / rounds),))
+    return Plan(rounds=(0,), targets=(Target(bits=ends[0].bits / rounds),), spent=rounds)
 
 
 def _stepwise(text: str, name: str) -> Plan:
@@ -146,8 +160,10 @@ class Budget:
         """The one."""
         return (self.quantizer,)
 
-    def check(self, entries: int, tensors: int = 1) -> None:
-        """Raise if a budget is below the smallest frame, or above exact floats."""
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+        """Raise if a budget is below the smallest frame or above exact floats, or spent too early."""
+        if rounds is not None:
+            self.plan.check(rounds, name=self.name)
         raw = frame.raw_nbytes(entries)
         least = SMALLEST + 4 * _extra_scales(self.quantizer, entries, tensors)
         for each in self.plan.targets:
@@ -163,6 +179,7 @@ class Budget:
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """The most exact frame within the budget of the round that a few attempts find."""
+        self.plan.check(message.address.round + 1, name=self.name)
         wanted = self.plan.at(message.address.round)
         bits = wanted.bits_for(len(x))
         if bits is None:

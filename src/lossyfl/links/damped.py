@@ -16,6 +16,7 @@ from lossyfl.errors import InputError
 from lossyfl.links.base import Message
 from lossyfl.links.policy import Policy, packed
 from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled, Table, Vector
+from lossyfl.vectors import nmse, product
 from lossyfl.wire.values import values
 
 
@@ -35,9 +36,9 @@ class Damped:
         """Those of the inner policy."""
         return self.inner.quantizers
 
-    def check(self, entries: int, tensors: int = 1) -> None:
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
         """As the inner policy does."""
-        self.inner.check(entries, tensors)
+        self.inner.check(entries, tensors, rounds)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """Symbols as they are, values made smaller."""
@@ -61,9 +62,9 @@ class Watched:
         """Those of the inner policy."""
         return self.inner.quantizers
 
-    def check(self, entries: int, tensors: int = 1) -> None:
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
         """As the inner policy does."""
-        self.inner.check(entries, tensors)
+        self.inner.check(entries, tensors, rounds)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """What the inner policy makes."""
@@ -80,16 +81,14 @@ class Watched:
 
 def variance(x: Vector, made: Quantized) -> float:
     """||Q(x) - x||^2 / ||x||^2; 0 for a vector of zeros."""
-    energy = float(np.square(x, dtype=np.float64).sum())
-    error = values(made).astype(np.float64) - x
-    return float(error @ error) / energy if energy else 0.0
+    return nmse(x, values(made))
 
 
 def damping(x: Vector, made: Quantized) -> float:
     """The factor with which Q(x) comes nearest to x, in [0, 1]; 1 / (1 + omega) in the mean."""
-    sent = values(made).astype(np.float64)
-    energy = float(sent @ sent)
-    return min(max(float(sent @ x) / energy, 0.0), 1.0) if energy else 1.0
+    sent = values(made)
+    energy = product(sent, sent)
+    return min(max(product(sent, x) / energy, 0.0), 1.0) if energy else 1.0
 
 
 def scaled(table: Table, factor: float) -> Table:

@@ -36,9 +36,9 @@ class ErrorFeedback:
         """Whether its vectors have the lengths that they need."""
         return state.lengths == (0, entries, 0)
 
-    def check(self, entries: int, tensors: int = 1) -> None:
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
         """Raise if vectors of so many entries cannot be sent."""
-        self.quantizer.check(entries, tensors)
+        self.quantizer.check(entries, tensors, rounds)
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x + memory); what it lost is remembered."""

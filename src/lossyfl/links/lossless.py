@@ -26,9 +26,9 @@ class Lossless:
         del entries
         return state.lengths == (0, 0, 0)
 
-    def check(self, entries: int, tensors: int = 1) -> None:
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
         """All can be sent."""
-        del entries, tensors
+        del entries, tensors, rounds
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """X as raw floats."""

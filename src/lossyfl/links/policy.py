@@ -22,8 +22,8 @@ class Policy(Protocol):
         """Whether what an unbiased quantizer gives is made smaller by the variance it adds."""
         ...
 
-    def check(self, entries: int, tensors: int = 1) -> None:
-        """Raise if vectors of so many entries, in so many tensors, cannot be sent."""
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+        """Raise if vectors of so many entries, in so many tensors, cannot be sent in so many rounds."""
         ...
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:

@@ -39,9 +39,9 @@ class Schedule:
         """The quantizer of a round."""
         return self.quantizers[bisect_right(self.rounds, round) - 1]
 
-    def check(self, entries: int, tensors: int = 1) -> None:
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
         """All vectors can be sent."""
-        del entries, tensors
+        del entries, tensors, rounds
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """Symbols, table and frame of `x` by the quantizer of the message's round."""

@@ -32,6 +32,7 @@ from lossyfl.errors import FrameError, InputError
 from lossyfl.links.base import LinkState, Message, nothing
 from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
+from lossyfl.vectors import product
 from lossyfl.wire.header import HARD_LIMIT, HEADER, WHOLE, read_header
 
 NEW = 0.2
@@ -66,9 +67,9 @@ class Tracked:
         memory, drift = entries * self.compensate, entries * self.predict
         return state.lengths == (entries, memory, drift)
 
-    def check(self, entries: int, tensors: int = 1) -> None:
+    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
         """Raise if vectors of so many entries cannot be sent."""
-        self.quantizer.check(entries, tensors)
+        self.quantizer.check(entries, tensors, rounds)
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""
@@ -100,8 +101,8 @@ class Tracked:
 
     def _best_part(self, x: Vector, state: LinkState) -> int:
         """The part of the drift that leaves least energy."""
-        energy = _product(state.drift, state.drift)
-        best = _product(state.drift, x - state.estimate) / energy if energy else 0.0
+        energy = product(state.drift, state.drift)
+        best = product(state.drift, x - state.estimate) / energy if energy else 0.0
         return int(np.clip(round(WHOLE * best), 0, 255)) if math.isfinite(best) else 0
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
@@ -122,15 +123,10 @@ class Tracked:
 def _cost(x: Vector, frame: bytes, after: LinkState) -> float:
     """The error that a frame leaves; of longer ones so much more as their bits could have saved."""
     left = x - after.estimate
-    return _product(left, left) * 4 ** (8 * len(frame) / len(x))
+    return product(left, left) * 4 ** (8 * len(frame) / len(x))
 
 
 def _times(x: Vector, factor: float) -> Vector:
     """One float32 product an entry."""
     product: Vector = x * np.float32(factor)
     return product
-
-
-def _product(a: Vector, b: Vector) -> float:
-    """<a, b> in float64, the same for any number of threads."""
-    return float(np.einsum("i,i->", a, b, dtype=np.float64))

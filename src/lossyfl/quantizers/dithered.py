@@ -39,6 +39,7 @@ HALVINGS = 22
 ATTEMPTS = 8
 COUNT_BITS = 14
 """About what the count of a symbol takes."""
+LARGEST = float(np.finfo(np.float32).max)
 TINY = 2.0**-149
 """The smallest float32 above 0."""
 
@@ -161,11 +162,11 @@ def _rounded(
     steps = np.maximum(roots.astype(np.float64) * step, least)
     highest = np.divide(peaks, steps, out=np.zeros_like(steps), where=steps > 0).max()
     levels = max(1, math.ceil(float(highest) + 0.5))
-    ladder = Ladder(
-        low=np.zeros_like(roots),
-        high=(steps * levels).astype(np.float32),
-        alphabet=2 * levels + 1,
-    )
+    high = steps * levels
+    if high.max() > LARGEST:
+        allowed = "small enough for a step more to be a number"
+        raise InputError("entries", of="Dithered", allowed=allowed, got=float(peaks.max()))
+    ladder = Ladder(low=np.zeros_like(roots), high=high.astype(np.float32), alphabet=2 * levels + 1)
     symbols = np.empty(len(x), dtype=symbol_type(ladder.alphabet))
     exact = dither.steps_of(ladder)
     tallies = [Tally(ladder.alphabet) for _ in range(threads)]

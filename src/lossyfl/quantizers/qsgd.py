@@ -10,11 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lossyfl.errors import InputError
 from lossyfl.quantizers import register
 from lossyfl.quantizers.stochastic import check_levels, rounded_at_random
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 from lossyfl.vectors import check_finite
+
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @register("qsgd")
@@ -35,6 +38,9 @@ class Qsgd:
         """The symbols of `x`."""
         check_finite(x)
         squares = np.add.reduceat(np.square(x, dtype=np.float64), bounds[:-1])
+        if squares.max() >= LARGEST**2:
+            allowed = "small enough for their norm to be a number"
+            raise InputError("entries", of="Qsgd", allowed=allowed, got=float(np.abs(x).max()))
         # Rounded upwards, so that no entry is beyond the norm.
         norm = np.nextafter(np.sqrt(squares).astype(np.float32), np.float32(np.inf))
         high = np.where(squares > 0, norm, np.float32(0))

@@ -170,11 +170,11 @@ def _series(
             elinewidth=0.8,
             label=f" {name}" if number == 0 else None,
         )
+        if name.partition(",")[0] == "lfl":
+            _by_the_papers_count(axes, name if number == 0 else None, joined, style, marker)
     fallen = [point for point in own if point.mean < floor]
     for point in fallen:
         axes.plot([point.saving], [floor], color=style.light, marker=7, markersize=5)
-    if name.partition(",")[0] == "lfl":
-        _by_the_papers_count(axes, name, shown, style, marker)
     return [
         Fallen(saving=point.saving, words=f"{name} {point.mean:.0f} %", color=style.light)
         for point in fallen
@@ -200,8 +200,9 @@ def _name(axes: "Axes", fallen: Sequence[Fallen], floor: float) -> None:
 
 
 def _by_the_papers_count(
-    axes: "Axes", name: str, shown: Sequence[Point], style: Style, marker: str
+    axes: "Axes", name: str | None, shown: Sequence[Point], style: Style, marker: str
 ) -> None:
+    """The same points where the paper would count them; named unless they have been before."""
     counted = [(point.paper, point.mean) for point in shown if point.paper is not None]
     axes.plot(
         [x for x, _ in counted],
@@ -212,5 +213,5 @@ def _by_the_papers_count(
         markerfacecolor="white",
         linewidth=0.8,
         linestyle="--",
-        label=f" {name}, by the paper's count",
+        label=None if name is None else f" {name}, by the paper's count",
     )

@@ -72,8 +72,13 @@ def load_task(spec: str, data_dir: Path | None = None) -> Task:
 
 def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
     """The experiment, made ready; raises on anything that could not run."""
-    chosen_scheme = scheme(asked.scheme)  # before the data, which takes longer
-    chosen_task = load_task(asked.task, data_dir)
+    scheme(asked.scheme)  # before the data, which takes longer
+    return ready(asked, load_task(asked.task, data_dir))
+
+
+def ready(asked: Experiment, chosen_task: Task) -> Setup:
+    """The experiment with its task, made ready."""
+    chosen_scheme = scheme(asked.scheme)
     resolved = asked.resolved(chosen_task.defaults)
     local = Local(
         tau=resolved.tau or 1,
@@ -84,10 +89,11 @@ def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
     parts = _parts(resolved, chosen_task)
     check_batch(local, parts)
     model = initial_model(chosen_task, resolved.seed)
-    chosen_scheme.check(len(model.read()), len(model.places))  # before anything is written
+    rounds = resolved.rounds or 1
+    chosen_scheme.check(len(model.read()), len(model.places), rounds)  # before anything is written
     return Setup(
         experiment=resolved,
-        rounds=resolved.rounds or 1,
+        rounds=rounds,
         task=chosen_task,
         parts=parts,
         scheme=chosen_scheme,
