@@ -52,6 +52,13 @@ def test_file_and_options_after_it(tmp_path: Path) -> None:
     assert "evaluate_every = 2\n" in text
 
 
+def test_the_first_model_is_said_to_be_in_no_budget(tmp_path: Path) -> None:
+    how = ("--task", TINY, "--rounds", 1, "--workers", 1, "--downlink-budget", "200B")
+    assert "the first model, 440 B, is in no budget" in good("run", *how, "--out", tmp_path / "a")
+    said = good("run", *how, "--first-budget", "200B", "--out", tmp_path / "b")
+    assert "is in no budget" not in said
+
+
 def test_budgets_win_over_those_of_a_file(tmp_path: Path) -> None:
     how = ("--rounds", 2, "--workers", 1)
     good("run", "--task", TINY, "--downlink-budget", "400B", "--uplink-budget", "300B", *how,

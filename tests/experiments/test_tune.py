@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers import f32
 from tests.report.synthetic import long
 from typer.testing import CliRunner
 
@@ -221,7 +222,7 @@ class TestCommand:
 
     def test_files_that_are_no_vectors(self, tmp_path: Path) -> None:
         (tmp_path / "junk.npy").write_bytes(b"junk")
-        np.save(tmp_path / "nan.npy", np.float32([1, np.nan]))
+        np.save(tmp_path / "nan.npy", f32([1, np.nan]))
         np.save(tmp_path / "table.npy", np.zeros((2, 2), np.float32))
         for name, words in (
             ("junk", "finite floats, got "),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.helpers import f32
 
 from lossyfl import magnitudes, quantizer, stream
 from lossyfl.quantizers.binned import Filled, fill
@@ -59,7 +60,7 @@ def test_a_value_is_the_mean_of_what_was_kept() -> None:
 @pytest.mark.parametrize(("less", "helps"), [(4, False), (5, True)])
 def test_a_part_that_would_add_error_is_left_out(less: int, helps: bool) -> None:
     """A few entries of 4 among nines that go as their mean cost more than they bring, of 5 they do not."""
-    known = survey(np.repeat(np.float32([9, less, 0]), [100, 100, 20_000]))
+    known = survey(np.repeat(f32([9, less, 0]), [100, 100, 20_000]))
     nines = Cells.of(known.known, np.array([known.known.stop - 1])).edges
     found = fill(known, nines, known.cost(nines)[0] + 300)
     assert (found.part < 1) == (found.edges[0] < nines[0]) == helps

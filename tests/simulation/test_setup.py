@@ -90,6 +90,14 @@ class TestFolder:
         run(replace(BASE, seed=1), tmp_path / "out", force=True)
         assert Results(tmp_path / "out").model.read_bytes() != before
 
+    def test_a_run_without_a_round_is_nothing_to_lose(self, tmp_path: Path) -> None:
+        """A quantizer that cannot be so exact ends a run in its first broadcast; the next one may begin."""
+        with pytest.raises(InputError, match=r"an nmse of .* or more for this vector"):
+            run(replace(BASE, scheme="lean:up_budget=nmse=1e-12"), tmp_path / "out")
+        assert Results(tmp_path / "out").config.is_file()
+        run(BASE, tmp_path / "out")
+        assert Results(tmp_path / "out").model.is_file()
+
     def test_with_force_only_runs_are_removed(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("precious")
         with pytest.raises(InputError, match="must be a new folder, or one that a run made"):

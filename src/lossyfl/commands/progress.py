@@ -55,10 +55,13 @@ class Tally:
         """What is run."""
         assert self.setup is not None
         chosen, entries = self.setup.experiment, len(self.setup.theta)
-        return (
+        title = (
             f"{chosen.task}, {chosen.scheme}: {entries:,} parameters, {self.setup.devices:,} "
             f"devices, partition {chosen.partition}"
         )
+        if self.setup.scheme.name != "lean" or self.setup.scheme.first is not None:
+            return title
+        return f"{title}; the first model, {size(4 * entries)}, is in no budget (--first-budget)"
 
     def text(self) -> str:
         """How it stands."""

@@ -106,7 +106,7 @@ class Results:
         self.ledger.write_text(ledger_file.HEADER)
 
     def check_free(self, *, force: bool) -> None:
-        """Raise if the folder is taken; with `force` it may hold a run."""
+        """Raise if the folder is taken; it may hold a run without any round, with `force` any run."""
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError("out", of="a run", allowed="a folder", got=str(self.folder))
         inside = self.folder.iterdir() if self.folder.exists() else ()
@@ -117,7 +117,7 @@ class Results:
             raise InputError(
                 "out", of="a run", allowed="a new folder, or one that a run made", got=shown
             )
-        if not force:
+        if not force and self._holds_rounds():
             more = (
                 f", or `lossyfl resume {shown}`"
                 if any(self.checkpoint.glob("*.safetensors"))
@@ -125,6 +125,12 @@ class Results:
             )
             allowed = f"a new folder, or with --force{more}"
             raise InputError("out", of="a run", allowed=allowed, got=shown)
+
+    def _holds_rounds(self) -> bool:
+        """Whether anything would be lost with what is there."""
+        if self.rounds.is_file():
+            return self.rounds.stat().st_size > 0
+        return any(self.checkpoint.glob("*.safetensors"))  # somebody took the rounds away
 
     def _holds_a_run(self) -> bool:
         """Whether the settings of a run are there; other files have that name, too."""
