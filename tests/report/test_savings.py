@@ -13,6 +13,7 @@ from lossyfl.report.figure import draw
 from lossyfl.report.groups import Group, group
 from lossyfl.report.rows import row
 from lossyfl.report.runs import find
+from lossyfl.report.styles import MARKERS
 
 SCHEMES = {
     "lossless": "lossless",
@@ -120,6 +121,15 @@ def test_schemes_of_others_and_many_kinds(tmp_path: Path) -> None:
         write(tmp_path / str(number), chosen, rounds=long(number, 3))
     groups = group(find([tmp_path]))
     assert savings.kind(groups[0]) == "my.module0:make"
+    for number, scheme in enumerate(("lossless", "lb", "lfl")):
+        chosen = replace(SETTINGS, scheme=scheme)
+        write(tmp_path / scheme, chosen, rounds=long(number, 3))
+    axes = Figure().add_subplot()
+    savings.plot(axes, group(find([tmp_path])), "up")
+    looks = [(line.get_color(), line.get_marker()) for line in axes.lines]
+    shown = [look for look in looks if look[1] in list(MARKERS)]
+    assert len(shown) > 20
+    assert len(set(shown)) == len(shown)
     draw(groups, tmp_path / "a.svg", x="savings")
     draw([], tmp_path / "b.svg", x="savings")
 

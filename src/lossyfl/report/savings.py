@@ -8,7 +8,7 @@ far below the others stand at the lower edge with their accuracy.
 # Matplotlib leaves parameters of its own functions without types.
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from statistics import fmean
@@ -118,8 +118,11 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     taken = {style.light for name, style in FAMILY.items() if name in found}
     others = cycle(sorted(COLORS, key=lambda style: style.light in taken))
     fallen: list[Fallen] = []
-    for marker, (name, own) in zip(cycle(MARKERS), found.items(), strict=False):
+    looks: set[tuple[str, str]] = set()
+    for number, (name, own) in enumerate(found.items()):
         style = FAMILY[name] if name in FAMILY else next(others)
+        marker = _marker(number, style, looks)
+        looks.add((style.light, marker))
         fallen += _series(axes, name, own, style, marker, floor)
     lossless = [p for name, own in found.items() if name.startswith("lossless") for p in own]
     if lossless:
@@ -138,6 +141,12 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
         _name(axes, fallen, floor)
     if way == "up":  # one for both: they show the same kinds
         sheet.legend(axes, "bars: minimum to maximum of seeds", beside=True)
+
+
+def _marker(number: int, style: Style, looks: Container[tuple[str, str]]) -> str:
+    """The next marker that no kind of this colour has, as long as there is one."""
+    turn = [MARKERS[(number + step) % len(MARKERS)] for step in range(len(MARKERS))]
+    return next((each for each in turn if (style.light, each) not in looks), turn[0])
 
 
 def _floor(means: Sequence[float]) -> float:
