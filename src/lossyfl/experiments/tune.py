@@ -155,9 +155,7 @@ def answer(
     """
     tried: dict[str, Trial] = {}
     if down is None and up is None:
-        question.check(
-            question.spec("lean")
-        )  # a wrong option is found now, not after lossless links
+        question.check(question.spec("lean"))  # wrong options are found before lossless links run
         while (spec := lower(question, tried)) is not None:
             tried[spec] = attempt(spec)
         words = "fewest bytes with the accuracy kept"
