@@ -109,7 +109,7 @@ class Scheme:
         self.downlink.check(entries, tensors, rounds)
         self.uplink.check(entries, tensors, rounds)
         if self.first is not None:
-            self.first.check(entries, tensors, rounds)
+            self.first.check(entries, tensors)
 
 
 def _is_coarse(quantizer: Quantizer, entries: int | None) -> bool:
