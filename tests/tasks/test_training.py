@@ -90,7 +90,7 @@ def test_steps_are_torchs(
     expected = vector(plain(chosen, 3, make, lr=0.01, **options))
     differences = np.abs(theta - expected)
     # Adam divides by the root of squares. Where a gradient is as small as its eps, 1e-8, rounding, which
-    # is the processor's, shows: such an entry (seen: a gradient of -2e-8 beside a median of 9e-5) may stand out.
+    # is the processor's, shows (seen: a gradient of -2e-8 beside a median of 9e-5).
     assert (differences > 2e-6).sum() <= (1 if spec == "adam:moments=kept" else 0)
     assert differences.max() <= 1e-5
 
