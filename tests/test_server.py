@@ -192,7 +192,7 @@ class TestFirstModel:
 
     @pytest.mark.parametrize("budget", ["1B", "1GB", "3", "-1bit"])
     def test_wrong_budgets_are_refused_before_the_first_round(self, budget: str) -> None:
-        with pytest.raises(InputError, match="first_budget"):
+        with pytest.raises(InputError, match="budget of the first model"):
             setup(f"lean:first_budget={budget}")
 
 

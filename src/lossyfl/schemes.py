@@ -270,22 +270,24 @@ def lean(
 
     predict: whether a broadcast goes on from how the model moved before (`lossyfl.links.tracked`)
     """
-    downlink = _policy(down, down_budget, "down_budget")
+    downlink = _policy(down, down_budget, "the downlink")
     if server_model == "preserved":
         downlink = _watched(downlink, damping)
     return Scheme(
         name="lean",
         downlink=Tracked(quantizer=downlink, predict=predict),
-        uplink=ErrorFeedback(quantizer=_watched(_policy(up, up_budget, "up_budget"), damping)),
+        uplink=ErrorFeedback(quantizer=_watched(_policy(up, up_budget, "the uplink"), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
-        first=None if first_budget is None else _policy("deadzone", first_budget, "first_budget"),
+        first=None
+        if first_budget is None
+        else _policy("deadzone", first_budget, "the first model"),
     )
 
 
-def _policy(spec: str, limit: str | None, name: str) -> Policy:
+def _policy(spec: str, limit: str | None, of: str) -> Policy:
     chosen = quantizer(str(spec))
-    return Schedule.constant(chosen) if limit is None else budgeted(limit, chosen, name=name)
+    return Schedule.constant(chosen) if limit is None else budgeted(limit, chosen, of=of)
 
 
 def _kept(policy: Schedule, damping: bool) -> Policy:

@@ -34,9 +34,9 @@ def test_errors(tmp_path: Path) -> None:
 def test_what_cannot_begin_is_found_before_anything_is_trained(tmp_path: Path) -> None:
     how = ("--task", TINY, "--rounds", 2, "--workers", 1, "--out", tmp_path / "o")
     said = bad("compare", "--schemes", "lossless", "lean:down_budget=20B", *how)
-    assert "down_budget of a link must be between 96 B" in said
+    assert "budget of the downlink must be between 96 B" in said
     said = bad("compare", "--schemes", "lossless", "lean:up_budget=1kB/1rounds", *how)
-    assert "up_budget of a link must be for as many rounds as there are, at least 2" in said
+    assert "budget of the uplink must be for as many rounds as there are, at least 2" in said
     assert not list(tmp_path.rglob("rounds.jsonl"))
 
 
@@ -65,3 +65,12 @@ def test_reduced_is_said() -> None:
     assert "2 seeds" in words
     full = figure("fig1b", "paper")
     assert "Reduced" not in full.caption(full.experiment, 1)
+
+
+def test_runs_are_counted_where_there_are_several(tmp_path: Path) -> None:
+    how = ("--task", TINY, "--rounds", 2, "--workers", 1, "--out")
+    one = good("compare", *how, tmp_path / "one", "--schemes", "lossless")
+    assert "round 2/2" in one
+    assert "run 1" not in one
+    both = good("compare", *how, tmp_path / "two", "--schemes", "lossless", "--schemes", "lfl")
+    assert "run 2/2 round 2/2" in both

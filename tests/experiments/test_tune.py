@@ -98,9 +98,9 @@ def test_budgets_are_for_both_links() -> None:
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        ("20", "down_budget of a link must be a size as"),
-        ("10B", "down_budget of a link must be between 96 B and exact floats"),
-        ("1GB", "down_budget of a link must be between 96 B and exact floats"),
+        ("20", "budget of the downlink must be a size as"),
+        ("10B", "budget of the downlink must be between 96 B and exact floats"),
+        ("1GB", "budget of the downlink must be between 96 B and exact floats"),
     ],
 )
 def test_budgets_that_are_none_are_refused_before_anything_is_trained(

@@ -41,7 +41,7 @@ def vector(kind: str, entries: int, seed: int = 4) -> Vector:
 @pytest.mark.parametrize("limit", ["1kB", "3kB", "8kB", "0.5bit"])
 def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) -> None:
     x = vector(kind, 100_000)
-    policy = budgeted(limit, quantizer(name), name="budget")
+    policy = budgeted(limit, quantizer(name))
     _, frame = policy.make(x, message(tensors=(40_000, 60_000)))
     most = 100_000 / 16 if limit == "0.5bit" else float(limit.removesuffix("kB")) * 1000
     assert len(frame) <= most
@@ -60,7 +60,7 @@ def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) 
 def test_small_frames_are_filled_too(name: str, kind: str, limit: int, seed: int) -> None:
     """Where a count or a value more or less is one percent, entropies alone do not tell the size."""
     x = vector(kind, 13_700, seed)
-    policy = budgeted(f"{limit}B", quantizer(name), name="budget")
+    policy = budgeted(f"{limit}B", quantizer(name))
     _, frame = policy.make(x, message(tensors=(3_700, 10_000)))
     least = 0.97 if limit >= 500 or name != "topk" else 0.93  # a value more is 2 % of 300 B
     assert least * limit <= len(frame) <= limit
@@ -78,9 +78,7 @@ def test_no_room_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("normal", "sparse"):
         for limit in (110, 350, 2_000):
             tried.clear()
-            budgeted(f"{limit}B", quantizer("dithered"), name="b").make(
-                vector(kind, 2_000), message()
-            )
+            budgeted(f"{limit}B", quantizer("dithered")).make(vector(kind, 2_000), message())
             assert len(set(tried)) == len(tried) <= 12
 
 
@@ -89,14 +87,14 @@ def test_never_above_for_any_length(limit: int, entries: int, seed: int) -> None
     x = laplace(entries, seed=seed)
     if limit > 4 * entries:
         return
-    _, frame = budgeted(f"{limit}B", quantizer("deadzone"), name="budget").make(x, message())
+    _, frame = budgeted(f"{limit}B", quantizer("deadzone")).make(x, message())
     assert len(frame) <= limit
 
 
 def test_an_error_instead_of_a_size() -> None:
     x = laplace(20_000)
     for nmse in (0.3, 0.1, 0.01):
-        _, frame = budgeted(f"nmse={nmse}", quantizer("deadzone"), name="budget").make(x, message())
+        _, frame = budgeted(f"nmse={nmse}", quantizer("deadzone")).make(x, message())
         error = np.square(decode(frame) - x).sum() / np.square(x).sum()
         assert 0.97 * nmse <= error <= nmse * 1.0001
 
@@ -105,7 +103,7 @@ def test_budgets_change_with_the_round() -> None:
     x = laplace(50_000)
 
     def size(text: str, t: int) -> int:
-        return len(budgeted(text, quantizer("deadzone"), name="budget").make(x, message(t))[1])
+        return len(budgeted(text, quantizer("deadzone")).make(x, message(t))[1])
 
     assert [size("8kB@0/2kB@5", t) > 4000 for t in (0, 4, 5, 99)] == [True, True, False, False]
     assert 2910 <= size("300kB/100rounds", 7) <= 3000
@@ -120,11 +118,11 @@ def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
     spread.check(1000)
     spread.check(1000, 1, 3)
     message_of = (
-        r"down_budget of a link must be for as many rounds as there are, at least 4, got .* 3"
+        r"budget of the downlink must be for as many rounds as there are, at least 4, got .* 3"
     )
     with pytest.raises(InputError, match=message_of):
         spread.check(1000, 1, 4)
-    policy = budgeted("600B/3rounds", quantizer("deadzone"), name="down_budget")
+    policy = budgeted("600B/3rounds", quantizer("deadzone"), of="the downlink")
     sizes = [len(policy.make(laplace(1000), message(t))[1]) for t in range(3)]
     assert sum(sizes) <= 600
     with pytest.raises(
@@ -143,17 +141,17 @@ def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
         ("6MB/300", "bytes over rounds, as 6MB/300rounds"),
         ("6MB/300round", "bytes over rounds, as 6MB/300rounds"),
         ("40kB..10kB", "bytes over rounds, as 6MB/300rounds"),
-        ("", "down_budget of a link must be a size as"),
-        ("20", "down_budget of a link must be a size as"),
-        ("-3kB", "down_budget of a link must be a size as"),
-        ("0kB", "down_budget of a link must be a size as"),
-        ("nankB", "down_budget of a link must be a size as"),
+        ("", "budget of the downlink must be a size as"),
+        ("20", "budget of the downlink must be a size as"),
+        ("-3kB", "budget of the downlink must be a size as"),
+        ("0kB", "budget of the downlink must be a size as"),
+        ("nankB", "budget of the downlink must be a size as"),
         ("nmse=1.5", r"must be an nmse in \(0, 1\)"),
-        ("20parsec", "down_budget of a link must be a size as"),
-        ("cosine", "down_budget of a link must be a size as"),
+        ("20parsec", "budget of the downlink must be a size as"),
+        ("cosine", "budget of the downlink must be a size as"),
         ("8kB@3/2kB@9", "rounds that rise from 0"),
         ("8kB@0/2kB@0", "rounds that rise from 0"),
-        ("8kB@x", "down_budget of a link must be a size as"),
+        ("8kB@x", "budget of the downlink must be a size as"),
         ("nmse=0.1/10rounds", "bytes over rounds"),
         ("1bit/10rounds", "bytes over rounds"),
         ("8kB..1bit/10rounds", "the same unit at both ends"),
@@ -165,14 +163,13 @@ def test_what_is_no_budget(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["95B", "0.0001bit", "2MB", "40bit"])
-@pytest.mark.parametrize("name", ["down_budget", "up_budget"])
-def test_too_small_or_too_large_for_the_model_before_the_first_round(text: str, name: str) -> None:
+@pytest.mark.parametrize("link", ["down", "up"])
+def test_too_small_or_too_large_for_the_model_before_the_first_round(text: str, link: str) -> None:
     from lossyfl import Server
 
-    with pytest.raises(
-        InputError, match=rf"{name} of a link must be between 96 B and exact floats"
-    ):
-        Server(laplace(100_000), scheme(f"lean:{name}={text}"), samples={0: 1})
+    said = f"budget of the {link}link must be between 96 B and exact floats"
+    with pytest.raises(InputError, match=said):
+        Server(laplace(100_000), scheme(f"lean:{link}_budget={text}"), samples={0: 1})
 
 
 def test_quantizers_whose_size_cannot_be_set() -> None:
@@ -188,7 +185,7 @@ def test_errors_with_a_scale_a_block() -> None:
 @pytest.mark.parametrize("name", ["topk", "sparse_ternary"])
 def test_an_error_out_of_reach_is_said(name: str) -> None:
     """A few magnitudes are not exact, however many entries are kept."""
-    chosen = budgeted("nmse=0.001", quantizer(name), name="budget")
+    chosen = budgeted("nmse=0.001", quantizer(name))
     with pytest.raises(InputError, match=r"must be an nmse of 0\.\d+ or more for this vector"):
         chosen.make(laplace(50_000), message())
 
@@ -196,33 +193,33 @@ def test_an_error_out_of_reach_is_said(name: str) -> None:
 def test_a_spike_puts_an_error_out_of_reach() -> None:
     x = 1e-4 * laplace(50_000)
     x[7] = 1
-    chosen = budgeted("nmse=1e-8", quantizer("dithered"), name="budget")
+    chosen = budgeted("nmse=1e-8", quantizer("dithered"))
     with pytest.raises(InputError, match=r"must be an nmse of \S+ or more for this vector"):
         chosen.make(x, message())
 
 
 def test_room_for_scales() -> None:
-    chosen = budgeted("0.25bit", quantizer("deadzone:scale=64"), name="budget")
+    chosen = budgeted("0.25bit", quantizer("deadzone:scale=64"))
     with pytest.raises(InputError, match="budget of a link must be between 6,348 B"):
         chosen.check(100_000)
-    chosen = budgeted("150B", quantizer("deadzone:scale=tensor"), name="budget")
+    chosen = budgeted("150B", quantizer("deadzone:scale=tensor"))
     chosen.check(100_000, 10)
     with pytest.raises(InputError, match="budget of a link must be between 296 B"):
         chosen.check(100_000, 50)
-    chosen = budgeted("2200B", quantizer("rotated+deadzone:scale=64"), name="budget")
+    chosen = budgeted("2200B", quantizer("rotated+deadzone:scale=64"))
     with pytest.raises(InputError, match="budget of a link must be between 4,192 B"):
         chosen.check(33_000)  # 65,536 when they are rotated
 
 
 def test_rotated() -> None:
     x = laplace(50_000)
-    _, frame = budgeted("5kB", quantizer("rotated+deadzone"), name="budget").make(x, message())
+    _, frame = budgeted("5kB", quantizer("rotated+deadzone")).make(x, message())
     assert 4850 <= len(frame) <= 5000
 
 
 def test_small_errors() -> None:
     x = laplace(2000)
-    _, frame = budgeted("nmse=0.00001", quantizer("deadzone"), name="budget").make(x, message())
+    _, frame = budgeted("nmse=0.00001", quantizer("deadzone")).make(x, message())
     assert np.square(decode(frame) - x).sum() <= 1.01e-5 * np.square(x).sum()
 
 
@@ -231,7 +228,7 @@ def test_entries_of_one_size_are_sent_part_by_part(name: str) -> None:
     """With kept errors, all of them arrive."""
     rng = np.random.default_rng(8)
     x = np.where(rng.random(20_000) < 0.5, -1e-3, 1e-3).astype(np.float32)
-    left, chosen = x.copy(), budgeted("1.2kB", quantizer(name), name="budget")
+    left, chosen = x.copy(), budgeted("1.2kB", quantizer(name))
     for t in range(60):
         _, frame = chosen.make(left, message(t))
         assert len(frame) <= 1200
@@ -241,4 +238,4 @@ def test_entries_of_one_size_are_sent_part_by_part(name: str) -> None:
 
 def test_a_model_too_small_for_any_budget() -> None:
     with pytest.raises(InputError, match="must be left out: exact floats of 10 entries are 76 B"):
-        budgeted("1kB", quantizer("deadzone"), name="budget").check(10)
+        budgeted("1kB", quantizer("deadzone")).check(10)

@@ -59,7 +59,7 @@ def test_more_blocks_than_bits() -> None:
 
 def test_a_small_budget_for_a_long_vector() -> None:
     x = vector("laplace", 1_000_000)
-    policy = budgeted("1kB", quantizer("dithered"), name="budget")
+    policy = budgeted("1kB", quantizer("dithered"))
     _, frame = policy.make(x, Message(address=Address(), rng=stream(0)))
     assert 0.97 * 1000 <= len(frame) <= 1000
 

@@ -86,9 +86,7 @@ def measure(entries: int) -> list[Speed]:
 def _policies() -> dict[str, Policy]:
     fixed: dict[str, Policy] = {name: Schedule.constant(quantizer(name)) for name in FIXED}
     return fixed | {
-        f"{name} {rate}": budgeted(rate, quantizer(name), name="budget")
-        for name in ADJUSTABLE
-        for rate in RATES
+        f"{name} {rate}": budgeted(rate, quantizer(name)) for name in ADJUSTABLE for rate in RATES
     }
 
 

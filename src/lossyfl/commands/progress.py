@@ -227,8 +227,8 @@ class Campaign:
         self._done += len(done)
         self._tally = Tally()
         self._tally.start(setup, done)
-        seed = setup.experiment.seed
-        self._say(f"run {self._run}/{self._runs}, seed {seed}: {self._tally.title()}")
+        which = f"run {self._run}/{self._runs}, " if self._runs > 1 else ""
+        self._say(f"{which}seed {setup.experiment.seed}: {self._tally.title()}")
 
     def round_done(self, record: Round) -> None:
         """One more round of one run."""
@@ -237,9 +237,9 @@ class Campaign:
         self._played += 1
         now = time.monotonic()
         left = (now - self._begin) / self._played * max(self._total - self._done, 0)
-        text = f"run {self._run}/{self._runs} round {self._tally.rounds}/{self._tally.total}"
-        line = f"{text}  {self._tally.text()}"
-        shown = f"all: {duration(left)} left"
+        run, some = ("", "") if self._runs == 1 else (f"run {self._run}/{self._runs} ", "all: ")
+        line = f"{run}round {self._tally.rounds}/{self._tally.total}  {self._tally.text()}"
+        shown = f"{some}{duration(left)} left"
         self._bar.update(self._task, completed=self._done, text=line, left=shown)
         ends = self._tally.rounds == self._tally.total
         if not self._console.is_terminal and (ends or now - self._last > 6 * PLAIN_EVERY):

@@ -78,7 +78,7 @@ def measure(x: Vector, limit: str | None = None) -> Measured:
     policies: dict[tuple[str, str], Policy] = {}
     for name in ADJUSTABLE:
         for each in some if limit is None else (limit,):
-            policy = budgeted(each, quantizer(name), name="budget")
+            policy = budgeted(each, quantizer(name))
             policy.check(len(x))
             policies[name, f"{name} {each}"] = policy
     for spec in FIXED:

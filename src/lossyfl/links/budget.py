@@ -50,12 +50,12 @@ class Plan:
     slide: int = 0
     spent: int = 0
 
-    def check(self, rounds: int, *, name: str) -> None:
+    def check(self, rounds: int, *, of: str) -> None:
         """Raise if nothing would be left before so many rounds are over."""
         if self.spent and rounds > self.spent:
             allowed = f"for as many rounds as there are, at least {rounds}"
             got = f"a budget over {self.spent} rounds"
-            raise InputError(name, of="a link", allowed=allowed, got=got)
+            raise InputError("budget", of=of, allowed=allowed, got=got)
 
     def at(self, round: int) -> Target:
         """The target of a round."""
@@ -67,43 +67,43 @@ class Plan:
         return Target(bits=value) if self.targets[0].bits else Target(rate=value)
 
 
-def plan(text: str, *, name: str) -> Plan:
+def plan(text: str, *, of: str) -> Plan:
     """The plan that a text spells.
 
-    >>> plan("40kB@0/10kB@100", name="budget").at(99).bits
+    >>> plan("40kB@0/10kB@100", of="a link").at(99).bits
     320000.0
-    >>> plan("3MB/300rounds", name="budget").at(7).bits
+    >>> plan("3MB/300rounds", of="a link").at(7).bits
     80000.0
     """
     spread = re.fullmatch(r"(.+)/(\d+)rounds", text)
-    wrong = InputError(name, of="a link", allowed="bytes over rounds, as 6MB/300rounds", got=text)
+    wrong = InputError("budget", of=of, allowed="bytes over rounds, as 6MB/300rounds", got=text)
     if spread is None:
         if ".." in text or re.search(r"/\d*\s*(rounds?)?$", text):
             raise wrong
-        return _stepwise(text, name)
+        return _stepwise(text, of)
     rounds = int(spread[2])
-    ends = [target(part, of="a link", name=name) for part in spread[1].split("..")]
+    ends = [target(part, of=of, name="budget") for part in spread[1].split("..")]
     if rounds < 1 or len(ends) > 2 or any(each.nmse for each in ends):
         raise wrong
     if len(ends) == 2:
         if (ends[0].bits is None) != (ends[1].bits is None):
-            raise InputError(name, of="a link", allowed="the same unit at both ends", got=text)
+            raise InputError("budget", of=of, allowed="the same unit at both ends", got=text)
         return Plan(rounds=(0,), targets=tuple(ends), slide=rounds)
     if ends[0].bits is None:
         raise wrong
     return Plan(rounds=(0,), targets=(Target(bits=ends[0].bits / rounds),), spent=rounds)
 
 
-def _stepwise(text: str, name: str) -> Plan:
+def _stepwise(text: str, of: str) -> Plan:
     pairs = [step.partition("@")[::2] for step in text.split("/")]
     try:
         rounds = tuple(int(start or 0) for _, start in pairs)
     except ValueError:
-        raise InputError(name, of="a link", allowed=ALLOWED, got=text) from None
+        raise InputError("budget", of=of, allowed=ALLOWED, got=text) from None
     if rounds[0] != 0 or list(rounds) != sorted(set(rounds)):
         allowed = "rounds that rise from 0, as 40kB@0/10kB@100"
-        raise InputError(name, of="a link", allowed=allowed, got=text)
-    targets = tuple(target(value, of="a link", name=name) for value, _ in pairs)
+        raise InputError("budget", of=of, allowed=allowed, got=text)
+    targets = tuple(target(value, of=of, name="budget") for value, _ in pairs)
     return Plan(rounds=rounds, targets=targets)
 
 
@@ -147,11 +147,14 @@ class _Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Frames within a plan, by a quantizer whose size can be set."""
+    """Frames within a plan, by a quantizer whose size can be set.
+
+    of: whose budget it is, for messages
+    """
 
     quantizer: Quantizer
     plan: Plan
-    name: str = "budget"
+    of: str = "a link"
 
     damped = False
 
@@ -163,7 +166,7 @@ class Budget:
     def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
         """Raise if a budget is below the smallest frame or above exact floats, or spent too early."""
         if rounds is not None:
-            self.plan.check(rounds, name=self.name)
+            self.plan.check(rounds, of=self.of)
         raw = frame.raw_nbytes(entries)
         least = SMALLEST + 4 * _extra_scales(self.quantizer, entries, tensors)
         for each in self.plan.targets:
@@ -175,11 +178,11 @@ class Budget:
                 if raw < least:
                     allowed = f"left out: exact floats of {entries:,} entries are {raw:,} B"
                 got = f"{bits / 8:,.6g} B"
-                raise InputError(self.name, of="a link", allowed=allowed, got=got)
+                raise InputError("budget", of=self.of, allowed=allowed, got=got)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """The most exact frame within the budget of the round that a few attempts find."""
-        self.plan.check(message.address.round + 1, name=self.name)
+        self.plan.check(message.address.round + 1, of=self.of)
         wanted = self.plan.at(message.address.round)
         bits = wanted.bits_for(len(x))
         if bits is None:
@@ -194,7 +197,7 @@ class Budget:
                 break
         if search.best is None:
             allowed = f"enough for {type(self.quantizer).__name__} and {len(x):,} entries"
-            raise InputError(self.name, of="a link", allowed=allowed, got=f"{most:,} B")
+            raise InputError("budget", of=self.of, allowed=allowed, got=f"{most:,} B")
         return search.best
 
     def _sized(self, x: Vector, message: Message, room: int) -> tuple[Quantized, bytes]:
@@ -222,9 +225,9 @@ def with_target(quantizer: Quantizer, text: str) -> Quantizer:
     return replace(quantizer, target=text)  # pyright: ignore[reportCallIssue]
 
 
-def budgeted(text: str, quantizer: Quantizer, *, name: str) -> Budget:
+def budgeted(text: str, quantizer: Quantizer, *, of: str = "a link") -> Budget:
     """A budget for a quantizer; raises if its size cannot be set."""
-    chosen = plan(str(text), name=name)
+    chosen = plan(str(text), of=of)
     for each in chosen.targets:
         with_target(quantizer, "1B" if each.nmse is None else f"nmse={each.nmse}")
-    return Budget(quantizer=quantizer, plan=chosen, name=name)
+    return Budget(quantizer=quantizer, plan=chosen, of=of)
