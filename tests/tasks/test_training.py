@@ -25,6 +25,7 @@ from lossyfl.tasks.training import (
     check_batch,
     chunks,
     initial_model,
+    without_denormals,
 )
 
 DIGITS = task("digits")
@@ -103,6 +104,34 @@ def test_defaults_are_torchs(
     assert {k: v for k, v in ours.items() if k not in how} == {
         k: v for k, v in torchs.items() if k not in how
     }
+
+
+class Tiny(nn.Module):
+    """Remembers what became of the smallest floats in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = linear(64, 10)
+        self.seen: list[float] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen.append(float(torch.tensor([1e-40]) * 1))
+        return self.linear(x)
+
+
+@pytest.mark.skipif(not torch.set_flush_denormal(False), reason="this processor cannot")
+def test_denormals_are_zero_in_training_and_nowhere_else() -> None:
+    """Where they are not, a device of one class trains for several times as long."""
+    chosen = trainer(local(), of=replace(DIGITS, model=Tiny))
+    module = chosen.model.module
+    assert isinstance(module, Tiny)
+    theta = chosen.train(0, 0, chosen.model.read(), FRESH).theta
+    chosen.evaluate(0, theta)
+    assert module.seen == [0.0] * 4
+    with pytest.raises(ValueError, match="no more"), without_denormals():
+        raise ValueError("no more")
+    assert np.float32(1e-40) * np.float32(1) != 0
+    assert float(torch.tensor([1e-40]) * 1) != 0
 
 
 def test_reset_moments_leave_nothing() -> None:

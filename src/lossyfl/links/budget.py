@@ -177,7 +177,7 @@ class Budget:
                 )
                 if raw < least:
                     allowed = f"left out: exact floats of {entries:,} entries are {raw:,} B"
-                got = f"{bits / 8:,.6g} B"
+                got = f"{bits / 8:,.10g} B"
                 raise InputError("budget", of=self.of, allowed=allowed, got=got)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
