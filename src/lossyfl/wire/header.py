@@ -150,12 +150,39 @@ def seal(parts: list[bytes | memoryview]) -> bytes:
 def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     """The header of a frame; raises FrameError before anything is allocated."""
     data = memoryview(frame).cast("B")
+    version = _check_whole(data)
+    _, _, kind, code, last, entries, round_, block, digest = HEADER.unpack_from(data)
+    if kind not in KINDS[version]:
+        raise FrameError(4, f"a kind in {sorted(map(int, KINDS[version]))}", kind)
+    _check_code(version, code, last)
+    if not 1 <= entries <= min(max_entries, HARD_LIMIT):
+        raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
+    if block and code & 3 == Coding.RAW:
+        raise FrameError(20, "no blocks of raw floats", block)
+    part = data[HEADER.size] if version >= 3 else 0
+    if part and kind != Kind.UPDATE:
+        raise FrameError(HEADER.size, "no part of a drift but for updates", part)
+    return Header(
+        version=version,
+        address=Address(kind=Kind(kind), round=round_, digest=digest, part=part),
+        coding=Coding(code & 3),
+        form=code >> 4,
+        rotated=bool(code & ROTATED),
+        dithered=bool(code & DITHERED),
+        alphabet=last + 1,
+        entries=entries,
+        block=block,
+    )
+
+
+def _check_whole(data: memoryview) -> int:
+    """The version of a frame that is as it was sent."""
     shortest = HEADER.size + CHECKSUM.size
     if bytes(data[: len(MAGIC)]) != MAGIC:
         raise FrameError(0, f"the magic bytes {MAGIC!r}", bytes(data[: len(MAGIC)]))
     if len(data) < shortest:
         raise FrameError(len(data), f"at least {shortest} bytes", f"{len(data)} bytes")
-    _, version, kind, code, last, entries, round_, block, digest = HEADER.unpack_from(data)
+    version = data[len(MAGIC)]
     if not 1 <= version <= VERSION:
         raise FrameError(3, f"a frame version up to {VERSION}", f"version {version}")
     if version >= 3 and len(data) == shortest:
@@ -164,8 +191,11 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     actual = xxhash.xxh3_64_intdigest(data[: -CHECKSUM.size]) & 0xFFFFFFFF
     if checksum != actual:
         raise FrameError(len(data) - 4, f"checksum {actual:08x}", f"{checksum:08x}")
-    if kind not in KINDS[version]:
-        raise FrameError(4, f"a kind in {sorted(map(int, KINDS[version]))}", kind)
+    return version
+
+
+def _check_code(version: int, code: int, last: int) -> None:
+    """Raise unless coding, table form, flags and the last symbol go together."""
     coding, form = code & 3, code >> 4
     rotated, dithered = bool(code & ROTATED), bool(code & DITHERED)
     raw = coding == Coding.RAW
@@ -176,24 +206,5 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     if dithered and (version < 2 or form != Ladder.form or last % 2):
         got = f"version {version}, form {form}, {last + 1} symbols"
         raise FrameError(5, "dither from version 2 on, with even steps from zero on", got)
-    if not 1 <= entries <= min(max_entries, HARD_LIMIT):
-        raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
     if raw != (last == 0):
         raise FrameError(6, "an alphabet of at least 2 symbols, or raw floats", last + 1)
-    if raw and block:
-        raise FrameError(20, "no blocks of raw floats", block)
-    part = data[HEADER.size] if version >= 3 else 0
-    if part and kind != Kind.UPDATE:
-        raise FrameError(HEADER.size, "no part of a drift but for updates", part)
-    address = Address(kind=Kind(kind), round=round_, digest=digest, part=part)
-    return Header(
-        version=version,
-        address=address,
-        coding=Coding(coding),
-        form=form,
-        rotated=rotated,
-        dithered=dithered,
-        alphabet=last + 1,
-        entries=entries,
-        block=block,
-    )
