@@ -19,7 +19,7 @@ from lossyfl import Delivery, Device, DeviceState, FrameError, OutOfSync, Refuse
 
 D = 60
 SPECS = (
-    "lossless", "lb", "lfl", "lgm", "ltgm:q1=5", "lfl:server_model=preserved,q1=5@0/2@3",
+    "lossless", "lb", "lfl", "lgm", "ltgm:q1=5", "lfl:server_model=preserved,damping=true,q1=5@0/2@3",
     "lean:first_budget=200B,down_budget=200B,up_budget=200B",
     "lean:down_budget=200B,up_budget=200B,predict=true",
     "lfl:scale=16", "lfl:compensate_server=true,server_optimizer=momentum",
