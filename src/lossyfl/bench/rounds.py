@@ -13,7 +13,7 @@ from lossyfl.bench.tables import Sheet
 from lossyfl.bench.trial import experiment, simulation
 from lossyfl.simulation.records import Round
 from lossyfl.simulation.setup import Setup, prepare
-from lossyfl.tasks.training import Trainer, initial_model
+from lossyfl.tasks.training import Trainer, initial_model, without_denormals
 from lossyfl.types import Vector
 
 
@@ -89,6 +89,7 @@ class BareLoop:
         self._x = torch.from_numpy(setup.task.train.x)
         self._y = torch.from_numpy(setup.task.train.y).long()
 
+    @without_denormals()
     def play(self, number: int) -> None:
         """One round: all steps of all devices, one after the other."""
         task, module = self._task, self._module
