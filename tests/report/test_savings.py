@@ -11,7 +11,7 @@ from tests.report.synthetic import SETTINGS, long, record, write
 from lossyfl.report import savings
 from lossyfl.report.figure import draw
 from lossyfl.report.groups import Group, group
-from lossyfl.report.rows import row
+from lossyfl.report.rows import Both, row
 from lossyfl.report.runs import find
 from lossyfl.report.styles import MARKERS
 
@@ -66,7 +66,7 @@ def test_other_servers_are_not_joined(tmp_path: Path) -> None:
             rounds = long(3 * number + rate, 30)
             write(tmp_path / f"{number}-{rate}", replace(SETTINGS, scheme=scheme), rounds=rounds)
     axes = Figure().add_subplot()
-    savings.plot(axes, group(find([tmp_path])), "up")
+    savings.plot(axes, group(find([tmp_path])), "both")
     lines = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_marker() == "o"]  # type: ignore[arg-type]
     assert len(lines) == 3
     assert len({line.get_color() for line in lines}) == 1
@@ -80,7 +80,7 @@ def test_the_papers_count_joins_like_with_like(tmp_path: Path) -> None:
             rounds = long(3 * number + levels, 30)
             write(tmp_path / f"{number}-{levels}", replace(SETTINGS, scheme=scheme), rounds=rounds)
     axes = Figure().add_subplot()
-    savings.plot(axes, group(find([tmp_path])), "up")
+    savings.plot(axes, group(find([tmp_path])), "both")
     dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
     assert [len(line.get_xdata()) for line in dashed] == [2, 2]  # type: ignore[arg-type]
     names = axes.get_legend_handles_labels()[1]
@@ -100,6 +100,12 @@ def test_points_are_those_of_the_table(groups: list[Group], way: savings.Way) ->
     point = found["lossless"][0]
     assert point.mean == 100 * facts.tail
     assert point.saving == (facts.saving.down if way == "down" else facts.saving.up)
+
+
+def test_both_ways_is_what_a_device_hears_and_sends() -> None:
+    """Two models of d floats over d / 100 down and d / 50 up: 2 / (0.01 + 0.02)."""
+    assert savings.along(Both(down=100.0, up=50.0), "both") == pytest.approx(200 / 3)
+    assert savings.along(Both(down=100.0, up=None), "both") is None
 
 
 def test_seeds_that_agree(tmp_path: Path) -> None:
@@ -125,7 +131,7 @@ def test_schemes_of_others_and_many_kinds(tmp_path: Path) -> None:
         chosen = replace(SETTINGS, scheme=scheme)
         write(tmp_path / scheme, chosen, rounds=long(number, 3))
     axes = Figure().add_subplot()
-    savings.plot(axes, group(find([tmp_path])), "up")
+    savings.plot(axes, group(find([tmp_path])), "both")
     solid = [line for line in axes.lines if line.get_linestyle() != "--"]
     looks = [(line.get_color(), line.get_marker()) for line in solid]
     shown = [look for look in looks if look[1] in list(MARKERS)]
@@ -143,13 +149,11 @@ def test_the_same_file_to_the_byte(groups: list[Group], tmp_path: Path, suffix: 
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_axes_for_either_direction_and_names_in_the_legend(
-    groups: list[Group], tmp_path: Path
-) -> None:
+def test_axes_for_every_way_and_names_in_the_legend(groups: list[Group], tmp_path: Path) -> None:
     write(tmp_path / "m", replace(SETTINGS, task="mnist"), rounds=long(3, 30))
     draw([*groups, *group(find([tmp_path / "m"]))], tmp_path / "a.svg", x="savings")
     text = (tmp_path / "a.svg").read_text()
-    assert text.count('id="axes_') == 4
+    assert text.count('id="axes_') == 6
     assert "by the paper's count" in text
     assert "lean, deadzone" in text
 

@@ -32,12 +32,12 @@ def draw(
 ) -> None:
     """Write accuracy against rounds, against all bytes sent, or against savings, to a PNG, SVG or PDF file.
 
-    The file is the same, to the byte, for the same groups. Each task has axes of its own, two for savings:
-    down and up. Groups without a look are left out.
+    The file is the same, to the byte, for the same groups. Each task has axes of its own, three for savings:
+    down, up and both ways. Groups without a look are left out.
     """
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
-    ways = ("down", "up") if x == "savings" else ("",)
-    shape = (max(len(tasks), 1), 2) if x == "savings" else (1, max(len(tasks), 1))
+    ways = tuple(savings.WORDS) if x == "savings" else ("",)
+    shape = (max(len(tasks), 1), len(ways)) if x == "savings" else (1, max(len(tasks), 1))
     names = 2.6 if x == "savings" else 0.0  # inches beside the axes
 
     def fill(figure: "Figure") -> None:

@@ -1,4 +1,6 @@
-"""Accuracy against savings, for either direction: a point for every group, those of one kind joined.
+"""Accuracy against savings, down, up and both: a point for every group, those of one kind joined.
+
+Both ways is as a device counts that hears a broadcast and replies: two models of floats over both frames.
 
 Groups of one kind whose servers step in different ways are not joined. Right is fewer bytes, up is more
 accuracy. A dashed line joins the points of the paper's own system where the paper would count them; points
@@ -18,13 +20,14 @@ from lossyfl.extras import require
 from lossyfl.registry import items
 from lossyfl.report import sheet
 from lossyfl.report.groups import FAMILIES, Group
-from lossyfl.report.rows import ends, row
+from lossyfl.report.rows import Both, ends, row
 from lossyfl.report.styles import FAMILY, INK, MARKERS, OTHERS, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Way = Literal["down", "up"]
+Way = Literal["down", "up", "both"]
+WORDS: dict[Way, str] = {"down": "down", "up": "up", "both": "both ways"}
 
 TOLERANCE = 0.5
 """Points of accuracy below lossless links that a line marks."""
@@ -94,14 +97,14 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
     looks = len({group.settings.evaluate for group in groups}) > 1
     for group in groups:
         facts, closing = row(group), ends(group)
-        saving: float | None = getattr(facts.saving, way)
+        saving = along(facts.saving, way)
         if saving is None or not closing:
             continue
         made = Point(
             seeds=len(closing),
             server=server(group),
             saving=saving,
-            paper=getattr(facts.paper, way),
+            paper=along(facts.paper, way),
             mean=100 * fmean(closing),
             low=100 * min(closing),
             high=100 * max(closing),
@@ -110,8 +113,17 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
     return {name: sorted(own, key=lambda p: p.saving) for name, own in found.items()}
 
 
+def along(savings: Both, way: Way) -> float | None:
+    """The saving of one way."""
+    if way != "both":
+        return savings.down if way == "down" else savings.up
+    if savings.down is None or savings.up is None:
+        return None
+    return 2 / (1 / savings.down + 1 / savings.up)
+
+
 def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
-    """The points of one task and one direction."""
+    """The points of one task and one way."""
     found = points(groups, way)
     every = [point for own in found.values() for point in own]
     floor = _floor([point.mean for point in every])
@@ -134,12 +146,12 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     axes.xaxis.set_major_formatter(formatter)
     axes.xaxis.set_minor_formatter(formatter)
     axes.tick_params(axis="x", which="minor", labelsize=6)
-    axes.set_xlabel(f"Times fewer bytes {way}, the first model included")
+    axes.set_xlabel(f"Times fewer bytes {WORDS[way]}, the first model included")
     axes.set_ylabel("Test accuracy (%), last 10 rounds")
     if fallen:
         axes.set_ylim(bottom=floor - MARGIN)
         _name(axes, fallen, floor)
-    if way == "up":  # one for both: they show the same kinds
+    if way == "both":  # one for all: they show the same kinds
         sheet.legend(axes, "bars: minimum to maximum of seeds", beside=True)
 
 
