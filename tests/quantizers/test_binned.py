@@ -81,3 +81,17 @@ def test_filling_never_adds_error_and_keeps_to_the_size(
     if filled.part == 1:
         assert known.cost(filled.edges)[0] <= max(bits, known.cost(start)[0])
     assert known.cost(filled.edges)[1] <= known.cost(start)[1]
+
+
+@pytest.mark.parametrize("levels", [4, 8])
+def test_a_part_is_counted_as_cells_are(levels: int) -> None:
+    """Where one sign is missing, too: a part of a bin takes what was left, not nearly all of the bin."""
+    x = np.repeat(np.arange(20, dtype=np.float32), [10_000, *[30] * 19])
+    known = survey(x)
+    used = known.known.first + np.flatnonzero(known.known.counts.sum(axis=0))
+    edges = used[-levels:]
+    wider = np.append(used[-levels - 1], edges[1:])
+    before, after = known.cost(edges)[0], known.cost(wider)[0]
+    filled = fill(known, edges, before + 0.5 * (after - before))
+    assert np.array_equal(filled.edges, wider)
+    assert 0.3 < filled.part < 0.6

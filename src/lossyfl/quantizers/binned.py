@@ -13,7 +13,7 @@ import numpy as np
 from lossyfl import magnitudes
 from lossyfl.histogram import count, entropy
 from lossyfl.magnitudes import BINS
-from lossyfl.quantizers.cells import TABLE_BITS, Cells, Edges, Survey
+from lossyfl.quantizers.cells import Cells, Edges, Survey
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Codebook, Counts, Quantized, Scaled, Symbols, Vector
 
@@ -86,8 +86,8 @@ def fill(survey: Survey, edges: Edges, bits: float) -> Filled:
         wider = np.append(np.int64(place), edges[1:])
         if survey.cost(wider)[0] > bits:
             before, after = (Cells(known=known, edges=each).counts() for each in (edges, wider))
-            room = bits - survey.spent - TABLE_BITS * int((after > 0).sum())
-            return Filled(edges=wider, part=_part(before, after, room))
+            beside = survey.cost(wider)[0] - entropy(after)
+            return Filled(edges=wider, part=_part(before, after, bits - beside))
         edges = wider
     return Filled(edges=edges)
 
