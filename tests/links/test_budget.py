@@ -28,6 +28,8 @@ def vector(kind: str, entries: int, seed: int = 4) -> Vector:
         "heavy": rng.standard_t(3, size=entries),
         "layers": rng.normal(size=len(layers)) * layers,
         "sparse": rng.normal(size=entries) * (rng.random(entries) < 0.05),
+        "bursts": rng.standard_t(3, size=entries)
+        * np.repeat(rng.random(entries // 20 + 1) < 0.3, 20)[:entries],
         "even": rng.uniform(-1, 1, size=entries),
         "whole": rng.integers(-3, 4, size=entries),
     }
@@ -36,7 +38,7 @@ def vector(kind: str, entries: int, seed: int = 4) -> Vector:
 
 @pytest.mark.parametrize("name", ADJUSTABLE)
 @pytest.mark.parametrize(
-    "kind", ["laplace", "normal", "heavy", "layers", "sparse", "even", "whole"]
+    "kind", ["laplace", "normal", "heavy", "layers", "sparse", "bursts", "even", "whole"]
 )
 @pytest.mark.parametrize("limit", ["1kB", "3kB", "8kB", "0.5bit"])
 def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) -> None:

@@ -62,7 +62,7 @@ def test_a_part_that_would_add_error_is_left_out(less: int, helps: bool) -> None
     """A few entries of 4 among nines that go as their mean cost more than they bring, of 5 they do not."""
     known = survey(np.repeat(f32([9, less, 0]), [100, 100, 20_000]))
     nines = Cells.of(known.known, np.array([known.known.stop - 1])).edges
-    found = fill(known, nines, known.cost(nines)[0] + 300)
+    found = fill(known, nines, known.cost(nines)[0] + 300, 1)
     assert (found.part < 1) == (found.edges[0] < nines[0]) == helps
 
 
@@ -75,7 +75,7 @@ def test_filling_never_adds_error_and_keeps_to_the_size(
     known = survey(x)
     bits = rate * len(x)
     start = Cells.of(known.known, np.array([known.known.stop])).edges
-    filled = fill(known, start, bits)
+    filled = fill(known, start, bits, 1)
     assert isinstance(filled, Filled)
     assert 0 <= filled.part <= 1
     if filled.part == 1:
@@ -92,6 +92,18 @@ def test_a_part_is_counted_as_cells_are(levels: int) -> None:
     edges = used[-levels:]
     wider = np.append(used[-levels - 1], edges[1:])
     before, after = known.cost(edges)[0], known.cost(wider)[0]
-    filled = fill(known, edges, before + 0.5 * (after - before))
+    filled = fill(known, edges, before + 0.5 * (after - before), levels)
     assert np.array_equal(filled.edges, wider)
     assert 0.3 < filled.part < 0.6
+
+
+@pytest.mark.parametrize(("levels", "cells"), [(1, 1), (2, 2)])
+def test_what_would_blur_a_cell_gets_its_own(levels: int, cells: int) -> None:
+    """Ones beside nines: with another level allowed, as many of them as fit are a cell."""
+    known = survey(np.repeat(f32([9, 1, 0]), [100, 1000, 20_000]))
+    nines = np.array([known.known.stop - 1])
+    before = known.cost(nines)[0]
+    filled = fill(known, nines, before + 1500, levels)
+    assert len(filled.edges) == cells
+    assert (0 < filled.part < 1) == (cells == 2)
+    assert (filled.error(known) < known.cost(nines)[1]) == (cells == 2)

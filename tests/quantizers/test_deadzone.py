@@ -1,5 +1,7 @@
 """The entropy-coded scalar quantizer against the limits of rate-distortion theory."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,6 +46,18 @@ def test_error_falls_as_the_rate_rises() -> None:
     errors = [nmse(x, frame) for frame in frames]
     assert errors == sorted(errors, reverse=True)
     assert [len(f) for f in frames] == sorted(len(f) for f in frames)
+
+
+@pytest.mark.parametrize("small", [0.0, 0.01, 0.3])
+def test_error_falls_where_there_are_two_magnitudes(small: float) -> None:
+    """All entries of a magnitude go together or a part of them does: the better must win at every rate."""
+    signs = np.random.default_rng(5).choice([-1, 1], size=20_000)
+    x = (np.where(np.arange(20_000) % 10 < 3, 1, small) * signs).astype(np.float32)
+    rates = np.linspace(0.1, 1.3, 25)
+    errors = [
+        nmse(x, encode(x, quantizer(f"deadzone:target={r}bit"), rng=stream(0))) for r in rates
+    ]
+    assert all(b <= a * 1.01 for a, b in pairwise(errors))
 
 
 def test_one_step_for_all_tensors_is_how_water_fills() -> None:

@@ -1,5 +1,7 @@
 """The largest entries: which are kept, and how exactly."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -49,6 +51,36 @@ def test_one_level_is_sparse_ternary() -> None:
     x = laplace(20_000)
     one = kept(x, "topk:keep=0.1,levels=1")
     assert np.array_equal(one, kept(x, "sparse_ternary:keep=0.1"))
+
+
+def spikes(seed: int) -> Vector:
+    """A few very large entries above the others: the error has two valleys."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=20_000)
+    x[:30] = rng.uniform(5, 100) * rng.choice([-1, 1], size=30)
+    return x.astype(np.float32)
+
+
+@given(st.integers(0, 1000), st.sampled_from([0.02, 0.3, 1.0, 2.0]))
+def test_no_other_first_bin_is_better_with_one_level(seed: int, rate: float) -> None:
+    x = spikes(seed)
+    found = kept(x, f"sparse_ternary:target={rate}bit")
+    magnitudes = np.unique(np.abs(x).view(np.uint32) >> 16 << 16).view(np.float32)
+    for low in magnitudes[:: 1 + len(magnitudes) // 100]:
+        there = np.abs(x) >= low
+        share = np.array([(x[there] > 0).sum(), (x[there] < 0).sum(), (~there).sum()]) / len(x)
+        bits = 44 * 3 - len(x) * float((share * np.log2(np.maximum(share, 1e-9))).sum())
+        error = np.square(x).sum() - np.abs(x[there]).sum() ** 2 / there.sum()
+        assert bits > rate * len(x) or np.square(found - x).sum() <= error * 1.001
+
+
+@given(st.integers(0, 1000))
+def test_error_never_rises_with_the_size(seed: int) -> None:
+    rates = (0.05, 0.2, 0.5, 1.0, 1.5)
+    for name, slack in (("sparse_ternary", 1.001), ("topk", 1.02)):
+        x = spikes(seed)
+        errors = [np.square(kept(x, f"{name}:target={rate}bit") - x).sum() for rate in rates]
+        assert all(b <= a * slack for a, b in pairwise(errors))
 
 
 @pytest.mark.parametrize(

@@ -139,10 +139,9 @@ class _Search:
             self.room = self.room + step if self.high is None else (self.low + self.high) // 2
         else:
             self.high = self.room
-            if self.best is None:  # seldom: the coder took more than the entropy promised
-                self.room += left - max(self.most // 400, 8)
-            else:
-                self.room = (self.low + self.high) // 2
+            nearer = self.room + left - max(self.most // 400, 8)
+            # Halves would pass by what lies just below: a little less room may lead to other cells.
+            self.room = nearer if self.best is None else max(nearer, (self.low + self.high) // 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,24 +33,41 @@ class Filled:
     edges: Edges
     part: float = 1.0
 
+    def error(self, survey: Survey) -> float:
+        """The sum of squared errors."""
+        if self.part == 1:
+            return survey.cost(self.edges)[1]
+        place = int(self.edges[0])
+        kept = round(self.part * survey.entries(place, place + 1))
+        thinned = Survey.of(survey.known.thinned(place, kept), survey.spent)
+        return thinned.cost(self.edges)[1]
+
 
 def quantize(
     x: Vector,
     bounds: Bounds,
-    choose: Callable[[Survey], Edges],
+    choose: Callable[[Survey], list[Edges]],
     *,
     bits: float | None,
+    levels: int,
     rng: Stream,
     threads: int,
 ) -> Quantized:
-    """The symbols of `x` by the cells that `choose` finds best, within `bits` if there is a limit."""
+    """The symbols of `x` by the best cells.
+
+    choose: the best cells, and others that may be better once they are filled
+    bits:   that cells are filled up to, if there is a limit
+    levels: the most cells that there may be
+    """
     one = len(bounds) == 2
     scales = np.ones(1, np.float32) if one else magnitudes.scales(x, bounds)
     factors = np.float32(1) / scales
     known = magnitudes.measure(x, bounds, factors, threads)
     survey = Survey.of(known, 0 if one else 32 * len(scales))
-    chosen = Cells.of(known, choose(survey))
-    filled = Filled(edges=chosen.edges) if bits is None else fill(survey, chosen.edges, bits)
+    choices = choose(survey)
+    filled = Filled(edges=Cells.of(known, choices[0]).edges)
+    if bits is not None:
+        filled = _fill_best(survey, choices, bits, levels)
     cells = Cells(known=known, edges=filled.edges)
     symbols = magnitudes.look_up(x, bounds, factors, cells.symbols_of(), threads)
     counts = cells.counts()
@@ -67,25 +84,36 @@ def quantize(
     return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
 
 
-def fill(survey: Survey, edges: Edges, bits: float) -> Filled:
+def _fill_best(survey: Survey, choices: list[Edges], bits: float, levels: int) -> Filled:
+    """Of some cells those with the least error, once what they leave of a size is filled."""
+    filled: list[Filled] = []
+    for each in choices:
+        edges = Cells.of(survey.known, each).edges
+        used = survey.cost(edges)[0] >= (1 - UNUSED) * bits
+        filled.append(Filled(edges=edges) if used else fill(survey, edges, bits, levels))
+    return min(filled, key=lambda each: each.error(survey))
+
+
+def fill(survey: Survey, edges: Edges, bits: float, levels: int) -> Filled:
     """The cells with as many of the bins below them as fit, and a part of the next.
 
     A bin of mean m makes a cell of mean M, and so the vector, more exact if and only if m > M / 2, however
     much of it is taken: the part p of n entries adds (S + p n m)^2 / (N + p n) - S^2 / N to the energy that
-    is sent, which is convex in p, and rises from p = 0 on if 2 m > M = S / N.
+    is sent, which is convex in p, and rises from p = 0 on if 2 m > M = S / N. Else it gets a cell of its own.
     """
     known = survey.known
-    if survey.cost(edges)[0] >= (1 - UNUSED) * bits:
-        return Filled(edges=edges)
-    stop = int(edges[1]) if len(edges) > 1 else known.stop
     used = known.first + np.flatnonzero(known.counts.sum(axis=0))
     below = used[(used > 0) & (used < edges[0])]  # bin 0 is that of zero
     for place in below[::-1][:MORE].tolist():
-        if 2 * survey.mean(place, place + 1) <= survey.mean(int(edges[0]), stop):
+        stop = int(edges[1]) if len(edges) > 1 else known.stop
+        alone = 2 * survey.mean(place, place + 1) <= survey.mean(int(edges[0]), stop)
+        if alone and len(edges) >= levels:
             break
-        wider = np.append(np.int64(place), edges[1:])
+        wider = np.append(np.int64(place), edges if alone else edges[1:])
         if survey.cost(wider)[0] > bits:
             before, after = (Cells(known=known, edges=each).counts() for each in (edges, wider))
+            if alone:  # its symbols, on both sides of zero, were not there before
+                before = np.insert(before, [len(edges), len(edges) + 1], 0)
             beside = survey.cost(wider)[0] - entropy(after)
             return Filled(edges=wider, part=_part(before, after, bits - beside))
         edges = wider

@@ -60,11 +60,19 @@ class Survey:
         bits, error = cost(self.known.first, self.ahead, self.sums, self.known.energy, edges)
         return bits + self.spent, error
 
+    def entries(self, first: int, stop: int) -> int:
+        """How many there are in the bins [first, stop)."""
+        low, high = self._span(first, stop)
+        return int((self.ahead[:, high] - self.ahead[:, low]).sum())
+
     def mean(self, first: int, stop: int) -> float:
         """Of the magnitudes in the bins [first, stop); 0 where there are none."""
+        low, high = self._span(first, stop)
+        return float(self.sums[high] - self.sums[low]) / max(self.entries(first, stop), 1)
+
+    def _span(self, first: int, stop: int) -> tuple[int, int]:
         low, high = (min(place, self.known.stop) - self.known.first for place in (first, stop))
-        entries = int((self.ahead[:, high] - self.ahead[:, low]).sum())
-        return float(self.sums[high] - self.sums[low]) / max(entries, 1)
+        return low, high
 
     def check_error(self, edges: Edges, wanted: Target | None, *, of: str) -> None:
         """Raise if the error that was asked for is out of reach."""
@@ -171,6 +179,34 @@ def even_edges(low: float, step: float, first: int, stop: int, edges: Edges) -> 
 
 
 @kernel
+def spread(start: int, low: float, peak: float, stop: int, edges: Edges) -> int:
+    """The bins at which cells begin that part `low`, in bin `start`, to `peak` evenly; their number."""
+    if start >= stop:
+        return 0
+    step = (peak - low) / len(edges)
+    return even_edges(low, step if step > 0 else 1.0, start, stop, edges)
+
+
+@kernel
+def costs_of_largest(
+    first: int,
+    ahead: Counts,
+    sums: Floats,
+    energy: float,
+    starts: Edges,
+    lows: Floats,
+    peak: float,
+    edges: Edges,
+    out: Floats,
+) -> None:
+    """Bits and squared errors when the bins from each of `starts` on are kept, in even cells."""
+    stop = first + ahead.shape[1] - 1
+    for i in range(len(starts)):
+        cells = spread(starts[i], lows[i], peak, stop, edges)
+        out[0, i], out[1, i] = cost(first, ahead, sums, energy, edges[:cells])
+
+
+@kernel
 def search(
     first: int,
     ahead: Counts,
@@ -183,24 +219,27 @@ def search(
     limit: float,
     halvings: int,
     edges: Edges,
-) -> tuple[float, float]:
-    """The best step and zone; if none keeps to the limit, the coarsest, or the finest for an error."""
+    out: Floats,
+) -> None:
+    """The best step for every zone, its bits and its squared error.
+
+    Best is the least error within so many bits, or the fewest bits within so much error. If no step keeps
+    to the limit: the coarsest, or the finest for an error, and infinities.
+    """
     stop = first + ahead.shape[1] - 1
     coarsest = 4 * peak
-    best_step, best_zone, best = coarsest if by_size else finest, 1.0, np.inf
-    for zone in zones:
+    for z in range(len(zones)):
+        out[0, z], out[1, z], out[2, z] = coarsest if by_size else finest, np.inf, np.inf
         within, beyond = math.log(coarsest), math.log(finest)
         if not by_size:
             within, beyond = beyond, within
         for _ in range(halvings):
             step = math.exp((within + beyond) / 2)
-            levels = even_edges(zone * step, step, first, stop, edges)
+            levels = even_edges(zones[z] * step, step, first, stop, edges)
             bits, error = cost(first, ahead, sums, energy, edges[:levels])
             if (bits if by_size else error) > limit:
                 beyond = math.log(step)
                 continue
             within = math.log(step)
-            if (error if by_size else bits) < best:
-                best_step, best_zone = step, zone
-                best = error if by_size else bits
-    return best_step, best_zone
+            if (error < out[2, z]) if by_size else (bits < out[1, z]):
+                out[0, z], out[1, z], out[2, z] = step, bits, error

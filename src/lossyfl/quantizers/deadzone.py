@@ -18,6 +18,7 @@ import numpy as np
 
 from lossyfl.magnitudes import EDGES
 from lossyfl.quantizers import binned, cells, register
+from lossyfl.quantizers.binned import UNUSED
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.streams import Stream
 from lossyfl.targets import check_error, target
@@ -55,35 +56,40 @@ class Deadzone:
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
         bits = target(self.target, of="Deadzone").bits_for(len(x))
-        return binned.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
+        return binned.quantize(
+            x, bounds, self._choose, bits=bits, levels=MAX_LEVELS, rng=rng, threads=threads
+        )
 
-    def _choose(self, survey: Survey) -> Edges:
-        """The cells with the least error within so many bits, or with the fewest bits within an error."""
+    def _choose(self, survey: Survey) -> list[Edges]:
+        """The best cells; for a size, also those of other zones that leave a part of it unused."""
         wanted, known = target(self.target, of="Deadzone"), survey.known
         edges = np.empty(MAX_LEVELS, dtype=np.int64)
         if known.energy == 0:
-            return edges[:0]
+            return [edges[:0]]
         bits = wanted.bits_for(known.entries)
-        by_size = bits is not None
         limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits - survey.spent
-        finest = float(EDGES[survey.median]) / FINEST
-        peak = float(EDGES[min(known.stop, len(EDGES) - 1)])
-        step, zone = cells.search(
+        found = np.empty((3, len(ZONES)))
+        cells.search(
             known.first,
             survey.ahead,
             survey.sums,
             known.energy,
-            finest,
-            peak,
+            float(EDGES[survey.median]) / FINEST,
+            float(EDGES[min(known.stop, len(EDGES) - 1)]),
             ZONES,
-            by_size,
+            bits is not None,
             limit,
             HALVINGS,
             edges,
+            found,
         )
-        found = edges[: cells.even_edges(zone * step, step, known.first, known.stop, edges)]
-        survey.check_error(found, wanted, of="Deadzone")
-        return found
+        steps, taken, errors = found
+        best = int(np.argmin(taken if bits is None else errors))
+        loose = np.flatnonzero(taken < (1 - UNUSED) * limit) if bits is not None else ()
+        places = [best, *map(int, loose)]
+        made = [_even(survey, float(ZONES[at]), float(steps[at]), edges) for at in places]
+        survey.check_error(made[0], wanted, of="Deadzone")
+        return made
 
     def error_bound(self, entries: int) -> float:
         """1: never worse than sending nothing."""
@@ -95,3 +101,9 @@ class Deadzone:
         del blocks
         bits = target(self.target, of="Deadzone").bits_for(entries)
         return 32.0 * entries if bits is None else bits
+
+
+def _even(survey: Survey, zone: float, step: float, room: Edges) -> Edges:
+    """The cells of a zone and a step."""
+    known = survey.known
+    return room[: cells.even_edges(zone * step, step, known.first, known.stop, room)].copy()

@@ -8,11 +8,8 @@ errors.
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from lossyfl.quantizers import binned, register
-from lossyfl.quantizers.cells import Edges, Survey
-from lossyfl.quantizers.largest import check_keep, first_bin
+from lossyfl.quantizers.largest import check_keep, largest
 from lossyfl.streams import Stream
 from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
@@ -23,6 +20,7 @@ from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 class SparseTernary:
     """At least the part `keep` of the entries, or as many as `target` allows.
 
+    >>> import numpy as np
     >>> from lossyfl import decode, encode, stream
     >>> decode(encode(np.float32([1, -9, 3, 8] * 100), SparseTernary(keep=0.5), rng=stream(0)))[:4]
     array([ 0. , -8.5,  0. ,  8.5], dtype=float32)
@@ -43,15 +41,15 @@ class SparseTernary:
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
         wanted = None if self.target is None else target(self.target, of="SparseTernary")
-        bits = None if wanted is None else wanted.bits_for(len(x))
-        return binned.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
-
-    def _choose(self, survey: Survey) -> Edges:
-        wanted = None if self.target is None else target(self.target, of="SparseTernary")
-        first = first_bin(survey, self.keep, wanted, lambda at: np.array([at]))
-        found = np.array([first])
-        survey.check_error(found, wanted, of="SparseTernary")
-        return found
+        return binned.quantize(
+            x,
+            bounds,
+            lambda survey: [largest(survey, self.keep, wanted, 1, of="SparseTernary")],
+            bits=None if wanted is None else wanted.bits_for(len(x)),
+            levels=1,
+            rng=rng,
+            threads=threads,
+        )
 
     def error_bound(self, entries: int) -> float:
         """1: never worse than sending nothing."""

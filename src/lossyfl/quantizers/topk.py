@@ -10,13 +10,9 @@ and values share one coder.
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from lossyfl.errors import InputError
-from lossyfl.magnitudes import EDGES
-from lossyfl.quantizers import binned, cells, register
-from lossyfl.quantizers.cells import Edges, Survey
-from lossyfl.quantizers.largest import check_keep, first_bin
+from lossyfl.quantizers import binned, register
+from lossyfl.quantizers.largest import check_keep, largest
 from lossyfl.streams import Stream
 from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
@@ -27,6 +23,7 @@ from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 class TopK:
     """At least the part `keep` of the entries, or as many as `target` allows, in `levels` magnitudes.
 
+    >>> import numpy as np
     >>> from lossyfl import decode, encode, stream
     >>> decode(encode(np.float32([1, -9, 3, 8] * 100), TopK(keep=0.5), rng=stream(0)))[:4]
     array([ 0., -9.,  0.,  8.], dtype=float32)
@@ -50,25 +47,15 @@ class TopK:
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
         wanted = None if self.target is None else target(self.target, of="TopK")
-        bits = None if wanted is None else wanted.bits_for(len(x))
-        return binned.quantize(x, bounds, self._choose, bits=bits, rng=rng, threads=threads)
-
-    def _choose(self, survey: Survey) -> Edges:
-        wanted = None if self.target is None else target(self.target, of="TopK")
-        first = first_bin(survey, self.keep, wanted, lambda at: self._edges(survey, at))
-        found = self._edges(survey, first)
-        survey.check_error(found, wanted, of="TopK")
-        return found
-
-    def _edges(self, survey: Survey, first: int) -> Edges:
-        """The cells when bins from `first` on are kept."""
-        known = survey.known
-        if first >= known.stop:
-            return np.zeros(0, dtype=np.int64)
-        low, high = float(EDGES[first]), float(EDGES[known.stop - 1])
-        edges = np.empty(self.levels, dtype=np.int64)
-        step = (high - low) / self.levels or 1.0
-        return edges[: cells.even_edges(low, step, first, known.stop, edges)]
+        return binned.quantize(
+            x,
+            bounds,
+            lambda survey: [largest(survey, self.keep, wanted, self.levels, of="TopK")],
+            bits=None if wanted is None else wanted.bits_for(len(x)),
+            levels=self.levels,
+            rng=rng,
+            threads=threads,
+        )
 
     def error_bound(self, entries: int) -> float:
         """1: never worse than sending nothing. Exact values would have 1 - k / d."""
