@@ -2,7 +2,8 @@
 
     LossyflError
     ├── InputError      a wrong argument or file: what, owner, allowed, got    (also a ValueError)
-    │   └── NotFinite   NaN or infinity in a vector
+    │   ├── NotFinite   NaN or infinity in a vector
+    │   └── OutOfReach  an error that a quantizer cannot keep to
     ├── FrameError      bytes that are not a valid frame: offset, expectation  (also a ValueError)
     ├── Refused         a reply that the server does not take, and why; nothing has changed
     ├── OutOfSync       a frame for another estimate than the device holds; nothing has changed
@@ -43,6 +44,15 @@ class NotFinite(InputError):
 
     def __init__(self, what: str, *, of: str, got: object) -> None:
         super().__init__(what, of=of, allowed="finite", got=got)
+
+
+class OutOfReach(InputError):
+    """An error that a quantizer cannot keep to; `nmse` is the least it can."""
+
+    def __init__(self, what: str, *, of: str, nmse: float, got: object) -> None:
+        allowed = f"an nmse of {nmse:.2g} or more for this vector"
+        super().__init__(what, of=of, allowed=allowed, got=got)
+        self.nmse = nmse
 
 
 def _again(kind: type[InputError], message: str) -> InputError:

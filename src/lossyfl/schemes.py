@@ -19,6 +19,7 @@ so that biased quantizers, which are far better at low rates, may be used.
 What would diverge is refused: see `Scheme`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -34,6 +35,7 @@ from lossyfl.links import (
     Tracked,
     Watched,
     budgeted,
+    budgeted_once,
 )
 from lossyfl.optimizers import Optimizer, optimizer
 from lossyfl.quantizers import quantizer
@@ -100,16 +102,16 @@ class Scheme:
                     allowed = f"at least 2, or damping=true: {why}"
                     raise InputError("q", of=self.name, allowed=allowed, got=1)
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
-        """Raise if models of so many entries cannot be sent as they are to be.
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """Raise if models of tensors of these lengths cannot be sent as they are to be.
 
         rounds: how many there will be, if that is known
         """
-        self._check_kept(entries)
-        self.downlink.check(entries, tensors, rounds)
-        self.uplink.check(entries, tensors, rounds)
+        self._check_kept(sum(tensors))
+        self.downlink.check(tensors, rounds)
+        self.uplink.check(tensors, rounds)
         if self.first is not None:
-            self.first.check(entries, tensors)
+            self.first.check(tensors)
 
 
 def _is_coarse(quantizer: Quantizer, entries: int | None) -> bool:
@@ -270,7 +272,7 @@ def lean(
 
     predict: whether a broadcast goes on from how the model moved before (`lossyfl.links.tracked`)
     """
-    downlink = _policy(down, down_budget, "the downlink")
+    downlink = _policy(down, down_budget, "the downlink", first=1)  # round 0 has the first model
     if server_model == "preserved":
         downlink = _watched(downlink, damping)
     return Scheme(
@@ -281,13 +283,16 @@ def lean(
         optimizer=optimizer(server_optimizer, server_lr),
         first=None
         if first_budget is None
-        else _policy("deadzone", first_budget, "the first model"),
+        else budgeted_once(first_budget, quantizer("deadzone"), of="the first model"),
     )
 
 
-def _policy(spec: str, limit: str | None, of: str) -> Policy:
+def _policy(spec: str, limit: str | None, of: str, first: int = 0) -> Policy:
+    """A quantizer, within a budget if there is one, from the first round with a frame on."""
     chosen = quantizer(str(spec))
-    return Schedule.constant(chosen) if limit is None else budgeted(limit, chosen, of=of)
+    if limit is None:
+        return Schedule.constant(chosen)
+    return budgeted(limit, chosen, of=of, first=first)
 
 
 def _kept(policy: Schedule, damping: bool) -> Policy:

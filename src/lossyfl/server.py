@@ -81,7 +81,7 @@ class Server:
         if tensors is not None:
             block_bounds("tensor", len(start), tuple(tensors))
         stream(seed)  # raises if it is no seed
-        scheme.check(len(start), 1 if tensors is None else len(tensors))
+        scheme.check([len(start)] if tensors is None else tensors)
         useful_threads(threads, 0)
         self.scheme, self.seed, self.listen = scheme, seed, listen
         self._tensors, self._threads = tensors, threads

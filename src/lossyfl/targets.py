@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from lossyfl.errors import InputError
+from lossyfl.errors import InputError, OutOfReach
 
 UNITS = {"bit": 1, "B": 8, "kB": 8_000, "MB": 8_000_000, "GB": 8_000_000_000}
 ALLOWED = 'a size as "20kB", a rate as "0.5bit" an entry, or an error as "nmse=0.1"'
@@ -74,8 +74,7 @@ def _near(unit: str) -> str:
 def check_reached(nmse: float, wanted: Target, *, of: str) -> None:
     """Raise if an error is larger than what was asked for: no promise is broken silently."""
     if wanted.nmse is not None and nmse > wanted.nmse * (1 + SLACK):
-        allowed = f"an nmse of {nmse:.2g} or more for this vector"
-        raise InputError("target", of=of, allowed=allowed, got=f"nmse={wanted.nmse:g}")
+        raise OutOfReach("target", of=of, nmse=nmse, got=f"nmse={wanted.nmse:g}")
 
 
 def check_error(wanted: Target, scale: object, *, of: str) -> None:

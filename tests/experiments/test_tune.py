@@ -27,7 +27,7 @@ from lossyfl.experiments.tune import (
     within,
 )
 
-ASK = Question(entries=100_000, extra="server_optimizer=adam,server_lr=1")
+ASK = Question(tensors=(100_000,), extra="server_optimizer=adam,server_lr=1")
 
 
 def search(least_down: int, least_up: int, question: Question = ASK) -> dict[str, Trial]:
@@ -60,8 +60,8 @@ def test_finds_the_lowest_rates_that_keep_the_accuracy(down: int, up: int) -> No
 
 
 def test_none_keeps_it() -> None:
-    tried = search(-1, -1, Question(entries=100_000, keep=0.99))
-    assert fewest(Question(entries=100_000, keep=0.99), tried) is None
+    tried = search(-1, -1, Question(tensors=(100_000,), keep=0.99))
+    assert fewest(Question(tensors=(100_000,), keep=0.99), tried) is None
     assert len(tried) == 1
 
 
@@ -76,9 +76,9 @@ def test_nothing_on_the_frontier_is_beaten() -> None:
 
 
 def test_rates_that_say_nothing_are_left_out() -> None:
-    assert Question(entries=13_706).rates == RATES[:-1]
+    assert Question(tensors=(13_706,)).rates == RATES[:-1]
     with pytest.raises(InputError, match="model of tune must be large enough"):
-        lower(Question(entries=10, keep=0.9), {})
+        lower(Question(tensors=(10,), keep=0.9), {})
 
 
 def test_best_within_budgets_is_never_lossless() -> None:
@@ -115,9 +115,21 @@ def test_budgets_that_are_none_are_refused_before_anything_is_trained(
 
 def test_an_accuracy_to_keep_and_budgets_are_two_questions() -> None:
     with pytest.raises(InputError, match="keep of tune must be left out where budgets say"):
-        within(Question(entries=100_000, keep=0.9), "2kB", "1kB")
+        within(Question(tensors=(100_000,), keep=0.9), "2kB", "1kB")
     with pytest.raises(InputError, match=r"keep of tune must be an accuracy in \(0, 1\], got 90"):
-        Question(entries=100_000, keep=90)
+        Question(tensors=(100_000,), keep=90)
+
+
+def test_options_of_lean_alone_are_no_options_of_lossless_links() -> None:
+    asked = Question(tensors=(100_000,), extra="first_budget=4bit,server_optimizer=adam")
+    assert asked.spec("lossless") == "lossless:server_optimizer=adam"
+    assert asked.lean(0, 0).endswith("first_budget=4bit,server_optimizer=adam")
+
+
+@pytest.mark.parametrize("extra", ["predict=true", "server_lr=1,down=topk", "up_budget=3kB"])
+def test_what_is_tried_is_no_extra(extra: str) -> None:
+    with pytest.raises(InputError, match="extra of tune must be without down, up, down_budget"):
+        Question(tensors=(100_000,), extra=extra)
 
 
 def test_a_short_run_is_judged_by_its_end() -> None:
@@ -210,7 +222,9 @@ class TestCommand:
         own = {r["quantizer"]: r for r in json.loads(result.stdout)}
         assert own["deadzone nmse=0.1"]["nmse"] == pytest.approx(0.1, rel=0.03)
         assert "sparse_ternary nmse=0.1" not in own
-        assert "x.npy is nothing for sparse_ternary nmse=0.1: target" in result.stderr
+        assert (
+            "x.npy is nothing for sparse_ternary nmse=0.1: budget of tune --vector" in result.stderr
+        )
 
     def test_entries_too_large_for_some(self, tmp_path: Path) -> None:
         np.save(tmp_path / "x.npy", 3e37 * np.random.default_rng(0).laplace(size=5000))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.helpers import laplace
 
 from lossyfl import Address, InputError, Kind, decode, quantizer, scheme, stream
-from lossyfl.links import Message, budgeted
+from lossyfl.links import ErrorFeedback, Message, Tracked, budgeted
 from lossyfl.links.budget import Budget
 from lossyfl.types import Quantized, Vector
 
@@ -116,13 +116,13 @@ def test_budgets_change_with_the_round() -> None:
 
 def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
     spread = scheme("lean:down_budget=600B/3rounds")
-    spread.check(1000)
-    spread.check(1000, 1, 3)
+    spread.check([1000])
+    spread.check([1000], 3)
     message_of = (
         r"budget of the downlink must be for as many rounds as there are, at least 4, got .* 3"
     )
     with pytest.raises(InputError, match=message_of):
-        spread.check(1000, 1, 4)
+        spread.check([1000], 4)
     policy = budgeted("600B/3rounds", quantizer("deadzone"), of="the downlink")
     sizes = [len(policy.make(laplace(1000), message(t))[1]) for t in range(3)]
     assert sum(sizes) <= 600
@@ -130,7 +130,7 @@ def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
         InputError, match=message_of
     ):  # also who does not say how many there will be
         policy.make(laplace(1000), message(3))
-    scheme("lean:down_budget=600B..200B/3rounds").check(1000, 1, 99)  # the last one stays
+    scheme("lean:down_budget=600B..200B/3rounds").check([1000], 99)  # the last one stays
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,10 @@ def test_errors_with_a_scale_a_block() -> None:
 def test_an_error_out_of_reach_is_said(name: str) -> None:
     """A few magnitudes are not exact, however many entries are kept."""
     chosen = budgeted("nmse=0.001", quantizer(name))
-    with pytest.raises(InputError, match=r"must be an nmse of 0\.\d+ or more for this vector"):
+    with pytest.raises(
+        InputError,
+        match=r"budget of a link in round 3 must be an nmse of 0\.\d+ or more for this vector",
+    ):
         chosen.make(laplace(50_000), message())
 
 
@@ -199,17 +202,79 @@ def test_a_spike_puts_an_error_out_of_reach() -> None:
         chosen.make(x, message())
 
 
+def test_errors_below_all_are_refused_beforehand() -> None:
+    """A dead zone's thresholds lie on edges of bins, so the least error that it always reaches is known."""
+    with pytest.raises(
+        InputError, match="the downlink must be an nmse of 1e-05 or more, got nmse=1e-07"
+    ):
+        scheme("lean:down_budget=nmse=1e-7").check([1000])
+    scheme("lean:down_budget=nmse=1e-5").check([1000])
+
+
+@given(st.integers(0, 1000), st.sampled_from(["normal", "heavy", "even", "whole", "layers"]))
+def test_the_least_error_is_always_reached(seed: int, kind: str) -> None:
+    x = vector(kind, 2000, seed)
+    _, frame = budgeted("nmse=1e-5", quantizer("deadzone")).make(x, message())
+    assert np.square(decode(frame) - x).sum() <= 1.02e-5 * np.square(x).sum()
+
+
+@pytest.mark.parametrize("name", [*ADJUSTABLE[:2], "dithered:scale=tensor", "topk:scale=tensor"])
+def test_what_is_accepted_can_be_sent(name: str) -> None:
+    """With tensors of any lengths, which travel, too."""
+    rng = np.random.default_rng(7)
+    tensors = tuple(int(n) for n in rng.integers(1, 5000, size=120))
+    x = laplace(sum(tensors))
+    low, high = 96, 4000
+    while high - low > 1:  # the least that is accepted
+        middle = (low + high) // 2
+        try:
+            budgeted(f"{middle}B", quantizer(name)).check(tensors)
+            high = middle
+        except InputError:
+            low = middle
+    _, frame = budgeted(f"{high}B", quantizer(name)).make(x, message(tensors=tensors))
+    assert len(frame) <= high
+
+
+def test_a_size_is_said_once() -> None:
+    with pytest.raises(InputError, match="target of Deadzone must be left out: a budget sets"):
+        scheme("lean:down=deadzone(target=2kB),down_budget=1kB")
+    with pytest.raises(InputError, match=r"keep of TopK must be left out: .*, got 0.02"):
+        scheme("lean:up=topk(keep=0.02),up_budget=1kB")
+    with pytest.raises(InputError, match=r"step of Dithered must be left out: .*, got 0.5"):
+        budgeted("1kB", quantizer("rotated+dithered:step=0.5"))
+
+
+@pytest.mark.parametrize("text", ["2kB/3rounds", "2kB@0/1kB@1", "2kB..1kB/3rounds"])
+def test_the_first_model_is_one_frame(text: str) -> None:
+    allowed = "budget of the first model must be one for a single frame, as 3bit"
+    with pytest.raises(InputError, match=allowed):
+        scheme(f"lean:first_budget={text}")
+
+
+def test_over_a_run_broadcasts_share_what_is_there() -> None:
+    """The first round has the first model instead of one."""
+    chosen = scheme("lean:down_budget=6kB/3rounds,up_budget=6kB/3rounds")
+    sizes: list[int] = []
+    for link in (chosen.downlink, chosen.uplink):
+        assert isinstance(link, Tracked | ErrorFeedback)
+        _, frame = link.quantizer.make(laplace(20_000), message(1))
+        sizes.append(len(frame))
+    assert 2910 <= sizes[0] <= 3000
+    assert 1940 <= sizes[1] <= 2000
+
+
 def test_room_for_scales() -> None:
     chosen = budgeted("0.25bit", quantizer("deadzone:scale=64"))
     with pytest.raises(InputError, match="budget of a link must be between 6,348 B"):
-        chosen.check(100_000)
+        chosen.check([100_000])
     chosen = budgeted("150B", quantizer("deadzone:scale=tensor"))
-    chosen.check(100_000, 10)
+    chosen.check([10_000] * 10)
     with pytest.raises(InputError, match="budget of a link must be between 296 B"):
-        chosen.check(100_000, 50)
+        chosen.check([2_000] * 50)
     chosen = budgeted("2200B", quantizer("rotated+deadzone:scale=64"))
     with pytest.raises(InputError, match="budget of a link must be between 4,192 B"):
-        chosen.check(33_000)  # 65,536 when they are rotated
+        chosen.check([33_000])  # 65,536 when they are rotated
 
 
 def test_rotated() -> None:
@@ -239,4 +304,4 @@ def test_entries_of_one_size_are_sent_part_by_part(name: str) -> None:
 
 def test_a_model_too_small_for_any_budget() -> None:
     with pytest.raises(InputError, match="must be left out: exact floats of 10 entries are 76 B"):
-        budgeted("1kB", quantizer("deadzone")).check(10)
+        budgeted("1kB", quantizer("deadzone")).check([10])

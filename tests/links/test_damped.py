@@ -149,18 +149,18 @@ class TestRules:
         assert scheme(f"{spec},damping=true")
 
     def test_one_level_where_errors_are_dropped(self) -> None:
-        scheme("lfl:q1=1").check(1000)
+        scheme("lfl:q1=1").check([1000])
 
     def test_one_level_on_blocks_is_watched(self) -> None:
         """How much they need depends on the vector; a block as long as the model is no block."""
         chosen = scheme("lb:q2=1,scale=64")
         assert isinstance(chosen.uplink, ErrorFeedback)
         assert isinstance(chosen.uplink.quantizer, Watched)
-        chosen.check(65)
+        chosen.check([65])
         for entries in (63, 64):
             with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):
-                chosen.check(entries)
-        scheme("lb:q2=1,scale=64,damping=true").check(64)
+                chosen.check([entries])
+        scheme("lb:q2=1,scale=64,damping=true").check([64])
 
     def test_a_rotation_hides_nothing(self) -> None:
         with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):

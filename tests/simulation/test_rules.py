@@ -1,7 +1,7 @@
 """What the rules of schemes refuse does diverge or stall on digits, and what they ask for learns."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 import torch
@@ -30,7 +30,7 @@ class Unchecked(Scheme):
     def __post_init__(self) -> None:
         pass
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         pass
 
 

@@ -99,8 +99,7 @@ def tune(
     base = settled(experiment(settings), folder)
     lengths = prepare(replace(base, scheme="lossless"), folder).tensors
     question = Question(
-        entries=sum(lengths),
-        tensors=len(lengths),
+        tensors=lengths,
         rounds=base.rounds,
         keep=keep,
         tolerance=tolerance,

@@ -13,6 +13,7 @@ from statistics import fmean
 
 from lossyfl.errors import InputError
 from lossyfl.links.budget import SMALLEST
+from lossyfl.registry import items
 from lossyfl.schemes import scheme
 from lossyfl.simulation.records import Round, read_rounds
 from lossyfl.simulation.results import Results
@@ -24,6 +25,8 @@ LATE = 5
 """One of so many parts is the last: before, a short run has learned too little to be judged by."""
 RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
 """The rates to try, from the highest down."""
+TRIED = ("down", "up", "down_budget", "up_budget", "predict")
+"""Options of `lean` that a search sets."""
 QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "dithered")
 """Those that can keep to a budget."""
 
@@ -42,6 +45,11 @@ class Trial:
     down: float
     up: float
     failed: str = ""
+
+
+def _is_of_server(option: str) -> bool:
+    """Whether an option says what the server does with exact updates, too."""
+    return option.startswith("server_")
 
 
 def failure(spec: str, why: str) -> Trial:
@@ -75,16 +83,14 @@ def late_looks(rounds: Sequence[Round]) -> list[float]:
 class Question:
     """What is asked of a search.
 
-    entries:   of the model
-    tensors:   of the model
+    tensors:   lengths of the model's
     rounds:    of every run, if that is known
     keep:      the accuracy to keep; None for that of lossless links
     tolerance: how far below that is still kept
     extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
     """
 
-    entries: int
-    tensors: int = 1
+    tensors: Sequence[int]
     rounds: int | None = None
     keep: float | None = None
     tolerance: float = 0.005
@@ -96,6 +102,15 @@ class Question:
         if not 0 <= self.tolerance <= 1:
             allowed = "a part of all samples in [0, 1]"
             raise InputError("tolerance", of="tune", allowed=allowed, got=self.tolerance)
+        for item in items(self.extra):
+            if item.partition("=")[0] in TRIED:
+                allowed = f"without {', '.join(TRIED)}, which are tried"
+                raise InputError("extra", of="tune", allowed=allowed, got=item)
+
+    @property
+    def entries(self) -> int:
+        """Of the model."""
+        return sum(self.tensors)
 
     @property
     def rates(self) -> tuple[str, ...]:
@@ -106,13 +121,14 @@ class Question:
         )
 
     def spec(self, name: str, options: str = "") -> str:
-        """A scheme with options and the extra ones."""
-        both = ",".join(filter(None, (options, self.extra)))
+        """A scheme with options and the extra ones; lossless links with those of the server only."""
+        extra = [each for each in items(self.extra) if name != "lossless" or _is_of_server(each)]
+        both = ",".join(filter(None, (options, *extra)))
         return f"{name}:{both}" if both else name
 
     def check(self, spec: str) -> None:
         """Raise if a scheme cannot be used for this model."""
-        scheme(spec).check(self.entries, self.tensors, self.rounds)
+        scheme(spec).check(self.tensors, self.rounds)
 
     def lean(self, down: int, up: int) -> str:
         """The scheme with these of the rates."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.errors import InputError
-from lossyfl.links import Message, Schedule, budgeted
+from lossyfl.links import Message, Schedule, budgeted_once
 from lossyfl.links.budget import ADJUSTABLE, SMALLEST
 from lossyfl.links.policy import Policy
 from lossyfl.quantizers import quantizer
@@ -78,8 +78,8 @@ def measure(x: Vector, limit: str | None = None) -> Measured:
     policies: dict[tuple[str, str], Policy] = {}
     for name in ADJUSTABLE:
         for each in some if limit is None else (limit,):
-            policy = budgeted(each, quantizer(name))
-            policy.check(len(x))
+            policy = budgeted_once(each, quantizer(name), of="tune --vector")
+            policy.check([len(x)])
             policies[name, f"{name} {each}"] = policy
     for spec in FIXED:
         name = spec.partition(":")[0] + (", least error" if "least-error" in spec else "")

@@ -128,7 +128,7 @@ class LossyStrategy(Strategy):
     ) -> Result:
         """Run all rounds, or those that a checkpoint leaves; what is shown counts from the first."""
         tensors = layouts.layout_of(initial_arrays).tensors
-        self._scheme.check(sum(tensors), len(tensors), num_rounds)
+        self._scheme.check(tensors, num_rounds)
         self._started = True
         arrays = initial_arrays
         if self._save_to is not None and self._save_to.is_file():

@@ -1,7 +1,7 @@
 """Links: what is sent in one direction, given what the receiver already holds."""
 
 from lossyfl.links.base import Link, LinkState, Message
-from lossyfl.links.budget import Budget, budgeted
+from lossyfl.links.budget import Budget, budgeted, budgeted_once
 from lossyfl.links.damped import Damped, Watched
 from lossyfl.links.direct import Direct
 from lossyfl.links.error_feedback import ErrorFeedback
@@ -24,4 +24,5 @@ __all__ = [
     "Tracked",
     "Watched",
     "budgeted",
+    "budgeted_once",
 ]

@@ -71,8 +71,8 @@ class Link(Protocol):
         """Whether a state can be this link's, for vectors of so many entries."""
         ...
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
-        """Raise if vectors of so many entries, in so many tensors, cannot be sent in so many rounds."""
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """Raise if vectors of tensors of these lengths cannot be sent in so many rounds."""
         ...
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:

@@ -13,24 +13,31 @@ or for what a device has missed; an uplink's is for one reply.
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import cast
 
-from lossyfl.errors import InputError
+from lossyfl.errors import InputError, OutOfReach
 from lossyfl.links.base import Message
 from lossyfl.links.policy import packed, quantized
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.rotation import padded_length
 from lossyfl.targets import ALLOWED, Target, target
 from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.vectors import block_bounds
 from lossyfl.wire import frame
-from lossyfl.wire.header import CHECKSUM, HEADER
+from lossyfl.wire.header import CHECKSUM, HEADER, Kind
+from lossyfl.wire.tables import write_blocks
 
 SMALLEST = 96
 """Shorter frames say next to nothing."""
 ADJUSTABLE = ("deadzone", "dithered", "sparse_ternary", "topk")
 """The quantizers of ours whose size can be set."""
+SIZES = ("keep", "step", "target")
+"""Parameters of theirs that a budget replaces."""
 ATTEMPTS = 12
+FINEST = 1e-5
+"""The least error that may be asked for: bins are 0.8 % wide, (1 / 128)^2 / 12 is 5e-6."""
 UNUSED = 0.03
 """The part of a budget that may be left over before a finer frame is tried."""
 OVERHEAD = HEADER.size + CHECKSUM.size + 8
@@ -50,6 +57,11 @@ class Plan:
     slide: int = 0
     spent: int = 0
 
+    @property
+    def is_for_many(self) -> bool:
+        """Whether it means something for several frames only."""
+        return len(self.targets) > 1 or self.spent > 0
+
     def check(self, rounds: int, *, of: str) -> None:
         """Raise if nothing would be left before so many rounds are over."""
         if self.spent and rounds > self.spent:
@@ -67,8 +79,10 @@ class Plan:
         return Target(bits=value) if self.targets[0].bits else Target(rate=value)
 
 
-def plan(text: str, *, of: str) -> Plan:
+def plan(text: str, *, of: str, first: int = 0) -> Plan:
     """The plan that a text spells.
+
+    first: the first round with a frame, for what is to be spent over a whole run
 
     >>> plan("40kB@0/10kB@100", of="a link").at(99).bits
     320000.0
@@ -91,7 +105,8 @@ def plan(text: str, *, of: str) -> Plan:
         return Plan(rounds=(0,), targets=tuple(ends), slide=rounds)
     if ends[0].bits is None:
         raise wrong
-    return Plan(rounds=(0,), targets=(Target(bits=ends[0].bits / rounds),), spent=rounds)
+    each = Target(bits=ends[0].bits / max(rounds - first, 1))
+    return Plan(rounds=(0,), targets=(each,), spent=rounds)
 
 
 def _stepwise(text: str, of: str) -> Plan:
@@ -162,13 +177,17 @@ class Budget:
         """The one."""
         return (self.quantizer,)
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """Raise if a budget is below the smallest frame or above exact floats, or spent too early."""
         if rounds is not None:
             self.plan.check(rounds, of=self.of)
+        entries = sum(tensors)
         raw = frame.raw_nbytes(entries)
-        least = SMALLEST + 4 * _extra_scales(self.quantizer, entries, tensors)
+        least = SMALLEST + _scales_nbytes(self.quantizer, tensors)
         for each in self.plan.targets:
+            if each.nmse is not None and each.nmse < FINEST:
+                allowed = f"an nmse of {FINEST:g} or more"
+                raise InputError("budget", of=self.of, allowed=allowed, got=f"nmse={each.nmse:g}")
             bits = each.bits_for(entries)
             if bits is not None and not least <= bits / 8 <= raw:
                 allowed = (
@@ -185,8 +204,7 @@ class Budget:
         wanted = self.plan.at(message.address.round)
         bits = wanted.bits_for(len(x))
         if bits is None:
-            made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), message)
-            return made, packed(made, message)
+            return self._exact(x, message, wanted)
         most = int(bits / 8)
         search = _Search(most=most, room=most - OVERHEAD - most // 400)
         for _ in range(ATTEMPTS):
@@ -199,18 +217,32 @@ class Budget:
             raise InputError("budget", of=self.of, allowed=allowed, got=f"{most:,} B")
         return search.best
 
+    def _exact(self, x: Vector, message: Message, wanted: Target) -> tuple[Quantized, bytes]:
+        """The shortest frame with an error; raises if that is out of reach."""
+        try:
+            made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), message)
+        except OutOfReach as error:
+            where = message.address
+            of = self.of if where.kind == Kind.VECTOR else f"{self.of} in round {where.round}"
+            got = f"nmse={wanted.nmse:g}"
+            raise OutOfReach("budget", of=of, nmse=error.nmse, got=got) from error
+        return made, packed(made, message)
+
     def _sized(self, x: Vector, message: Message, room: int) -> tuple[Quantized, bytes]:
         """A frame whose symbols and tables have so much room, about."""
         made = quantized(x, with_target(self.quantizer, f"{max(room, 1)}B"), message)
         return made, packed(made, message)
 
 
-def _extra_scales(quantizer: Quantizer, entries: int, tensors: int) -> int:
-    """How many scales a frame has where the model has more than one."""
-    if isinstance(quantizer.scale, int):
-        length = padded_length(entries) if isinstance(quantizer, Rotated) else entries
-        return -(-length // quantizer.scale)
-    return tensors if quantizer.scale == "tensor" else 0
+def _scales_nbytes(quantizer: Quantizer, tensors: Sequence[int]) -> int:
+    """The bytes of scales, and of the lengths of blocks, where there is more than one for the model."""
+    if quantizer.scale == "model":
+        return 0
+    entries = sum(tensors)
+    if isinstance(quantizer, Rotated):
+        entries = padded_length(entries)
+    bounds = block_bounds(quantizer.scale, entries, tuple(tensors))
+    return 4 * (len(bounds) - 1) + len(write_blocks(bounds))
 
 
 def with_target(quantizer: Quantizer, text: str) -> Quantizer:
@@ -224,9 +256,32 @@ def with_target(quantizer: Quantizer, text: str) -> Quantizer:
     return replace(quantizer, target=text)  # pyright: ignore[reportCallIssue]
 
 
-def budgeted(text: str, quantizer: Quantizer, *, of: str = "a link") -> Budget:
-    """A budget for a quantizer; raises if its size cannot be set."""
-    chosen = plan(str(text), of=of)
+def budgeted(text: str, quantizer: Quantizer, *, of: str = "a link", first: int = 0) -> Budget:
+    """A budget for a quantizer; raises if its size cannot be set, or is set already.
+
+    first: the first round with a frame
+    """
+    chosen = plan(str(text), of=of, first=first)
     for each in chosen.targets:
         with_target(quantizer, "1B" if each.nmse is None else f"nmse={each.nmse}")
+    _check_unset(quantizer.inner if isinstance(quantizer, Rotated) else quantizer)
     return Budget(quantizer=quantizer, plan=chosen, of=of)
+
+
+def budgeted_once(text: str, quantizer: Quantizer, *, of: str) -> Budget:
+    """A budget for a single frame."""
+    chosen = budgeted(text, quantizer, of=of)
+    if chosen.plan.is_for_many:
+        raise InputError("budget", of=of, allowed="one for a single frame, as 3bit", got=text)
+    return chosen
+
+
+def _check_unset(quantizer: Quantizer) -> None:
+    """Raise if a quantizer has a size of its own beside its budget's."""
+    assert is_dataclass(quantizer)
+    for each in fields(quantizer):
+        value = getattr(quantizer, each.name)
+        if each.name in SIZES and value != each.default:
+            allowed = "left out: a budget sets the size"
+            owner = type(quantizer).__name__
+            raise InputError(each.name, of=owner, allowed=allowed, got=value)

@@ -8,6 +8,7 @@ omega) is for the vector at hand is <Q(x), x> / ||Q(x)||^2, with which no draw i
 nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,9 +37,9 @@ class Damped:
         """Those of the inner policy."""
         return self.inner.quantizers
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """As the inner policy does."""
-        self.inner.check(entries, tensors, rounds)
+        self.inner.check(tensors, rounds)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """Symbols as they are, values made smaller."""
@@ -62,9 +63,9 @@ class Watched:
         """Those of the inner policy."""
         return self.inner.quantizers
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """As the inner policy does."""
-        self.inner.check(entries, tensors, rounds)
+        self.inner.check(tensors, rounds)
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """What the inner policy makes."""

@@ -1,5 +1,6 @@
 """The quantized vector itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,9 +31,9 @@ class Direct:
         del entries
         return state.lengths == (0, 0, 0)
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
-        """Raise if vectors of so many entries cannot be sent."""
-        self.quantizer.check(entries, tensors, rounds)
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """Raise if vectors of tensors of these lengths cannot be sent."""
+        self.quantizer.check(tensors, rounds)
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x)."""

@@ -7,6 +7,7 @@ of LGM:
     frame = Q(x + memory)        memory' = x + memory - Q(x + memory)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,9 +37,9 @@ class ErrorFeedback:
         """Whether its vectors have the lengths that they need."""
         return state.lengths == (0, entries, 0)
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
-        """Raise if vectors of so many entries cannot be sent."""
-        self.quantizer.check(entries, tensors, rounds)
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """Raise if vectors of tensors of these lengths cannot be sent."""
+        self.quantizer.check(tensors, rounds)
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x + memory); what it lost is remembered."""

@@ -1,5 +1,6 @@
 """The exact vector, 32 bits an entry."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,9 +27,9 @@ class Lossless:
         del entries
         return state.lengths == (0, 0, 0)
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """All can be sent."""
-        del entries, tensors, rounds
+        del tensors, rounds
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """X as raw floats."""

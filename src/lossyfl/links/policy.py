@@ -1,5 +1,6 @@
 """Which quantizer a link uses for a vector: the same throughout, by the round, or by a budget."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from lossyfl.codec import quantize
@@ -22,8 +23,8 @@ class Policy(Protocol):
         """Whether what an unbiased quantizer gives is made smaller by the variance it adds."""
         ...
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
-        """Raise if vectors of so many entries, in so many tensors, cannot be sent in so many rounds."""
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """Raise if vectors of tensors of these lengths cannot be sent in so many rounds."""
         ...
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:

@@ -1,6 +1,7 @@
 """The quantizer of a round: the same throughout, or another one from some round on."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lossyfl.errors import InputError
@@ -39,9 +40,9 @@ class Schedule:
         """The quantizer of a round."""
         return self.quantizers[bisect_right(self.rounds, round) - 1]
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """All vectors can be sent."""
-        del entries, tensors, rounds
+        del tensors, rounds
 
     def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
         """Symbols, table and frame of `x` by the quantizer of the message's round."""

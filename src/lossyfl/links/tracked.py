@@ -22,6 +22,7 @@ Processing, 2022), here of broadcasts.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -67,9 +68,9 @@ class Tracked:
         memory, drift = entries * self.compensate, entries * self.predict
         return state.lengths == (entries, memory, drift)
 
-    def check(self, entries: int, tensors: int = 1, rounds: int | None = None) -> None:
-        """Raise if vectors of so many entries cannot be sent."""
-        self.quantizer.check(entries, tensors, rounds)
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """Raise if vectors of tensors of these lengths cannot be sent."""
+        self.quantizer.check(tensors, rounds)
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""

@@ -90,7 +90,7 @@ def ready(asked: Experiment, chosen_task: Task) -> Setup:
     check_batch(local, parts)
     model = initial_model(chosen_task, resolved.seed)
     rounds = resolved.rounds or 1
-    chosen_scheme.check(len(model.read()), len(model.places), rounds)  # before anything is written
+    chosen_scheme.check(model.tensors, rounds)  # before anything is written
     return Setup(
         experiment=resolved,
         rounds=rounds,
