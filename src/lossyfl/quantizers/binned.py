@@ -21,6 +21,8 @@ UNUSED = 0.03
 """The part of a size that may be left over before a part of a bin is taken."""
 MORE = 16
 """Bins that are taken, at the most: where each holds little, the choice of cells has used the size."""
+HALVINGS = 20
+"""To find which part of a bin fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,7 @@ def fill(survey: Survey, edges: Edges, bits: float, levels: int) -> Filled:
 def _part(before: Counts, after: Counts, bits: float) -> float:
     """How far to go from some counts to others within so many bits."""
     low, high = 0.0, 1.0
-    for _ in range(30):
+    for _ in range(HALVINGS):
         part = (low + high) / 2
         between = (before + part * (after - before)).astype(np.int64)
         between[len(between) // 2] += before.sum() - between.sum()  # zeros are the rest

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl.magnitudes import EDGES
+from lossyfl.magnitudes import EDGES, Floats
 from lossyfl.quantizers import binned, cells, register
 from lossyfl.quantizers.binned import UNUSED
 from lossyfl.quantizers.cells import Edges, Survey
@@ -29,6 +29,8 @@ ZONES = np.array([0.0, 0.2, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2,
 at one bit for entries that are all about equally large."""
 MAX_LEVELS = 1 << 15
 HALVINGS = 24
+LOOKS = 3
+"""Zones whose cells are filled to see whether they are better."""
 FINEST = 256
 """Steps in the median of the magnitudes above 0, at the most."""
 
@@ -39,8 +41,8 @@ class Deadzone:
     """As exact as `target` allows, or as small.
 
     >>> from lossyfl import decode, encode, stream
-    >>> x = np.float32([0.1, -0.1, 4.0, -4.2] * 500)
-    >>> np.unique(decode(encode(x, Deadzone(target="1.7bit"), rng=stream(0))))
+    >>> x = np.float32([0.1, -0.1, 4.0, -4.2] * 5000)
+    >>> np.unique(decode(encode(x, Deadzone(target="1.55bit"), rng=stream(0))))
     array([-4.2,  0. ,  4. ], dtype=float32)
     """
 
@@ -85,8 +87,7 @@ class Deadzone:
         )
         steps, taken, errors = found
         best = int(np.argmin(taken if bits is None else errors))
-        loose = np.flatnonzero(taken < (1 - UNUSED) * limit) if bits is not None else ()
-        places = [best, *map(int, loose)]
+        places = [best] if bits is None else [best, *_loose(taken, errors, limit)]
         made = [_even(survey, float(ZONES[at]), float(steps[at]), edges) for at in places]
         survey.check_error(made[0], wanted, of="Deadzone")
         return made
@@ -101,6 +102,17 @@ class Deadzone:
         del blocks
         bits = target(self.target, of="Deadzone").bits_for(entries)
         return 32.0 * entries if bits is None else bits
+
+
+def _loose(taken: Floats, errors: Floats, limit: float) -> list[int]:
+    """Zones that leave a part of a size unused and may be better once it is filled, the likeliest first."""
+    found: dict[tuple[float, float], int] = {}
+    for at in np.argsort(errors, kind="stable").tolist():
+        if taken[at] < (1 - UNUSED) * limit:
+            found.setdefault(
+                (float(taken[at]), float(errors[at])), at
+            )  # the same cells need one look
+    return list(found.values())[:LOOKS]
 
 
 def _even(survey: Survey, zone: float, step: float, room: Edges) -> Edges:
