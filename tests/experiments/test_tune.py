@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from lossyfl import InputError
 from lossyfl.cli import app
 from lossyfl.experiments.tune import (
+    OTHERS,
     RATES,
     Question,
     Trial,
@@ -30,19 +32,22 @@ from lossyfl.experiments.tune import (
 ASK = Question(tensors=(100_000,), extra="server_optimizer=adam,server_lr=1")
 
 
-def search(least_down: int, least_up: int, question: Question = ASK) -> dict[str, Trial]:
-    """All trials, if rates beyond these lose a point."""
+def search(
+    least_down: int, least_up: int, question: Question = ASK, better: str = "none"
+) -> dict[str, Trial]:
+    """All trials, if rates beyond these lose a point; with some options a rate more is kept."""
     tried: dict[str, Trial] = {}
+    places = range(len(question.rates))
     while (spec := lower(question, tried)) is not None:
         assert spec not in tried
         found = [
-            (d, u)
-            for d in range(len(RATES))
-            for u in range(len(RATES))
-            if question.lean(d, u) == spec
+            (d, u, options)
+            for d, u, options in product(places, places, ("", *OTHERS))
+            if question.lean(d, u, options) == spec
         ]
-        down, up = found[0] if found else (-1, -1)
-        good = down <= least_down and up <= least_up
+        down, up, options = found[0] if found else (-1, -1, "")
+        more = 1 if options == better else 0
+        good = down <= least_down + more and up <= least_up + more
         tried[spec] = Trial(
             scheme=spec, accuracy=0.95 if good else 0.94, down=2.0**-down, up=2.0**-up
         )
@@ -56,7 +61,15 @@ def test_finds_the_lowest_rates_that_keep_the_accuracy(down: int, up: int) -> No
     best = fewest(ASK, tried)
     assert best is not None
     assert best.scheme == ASK.lean(down, up)
-    assert len(tried) <= 2 * len(RATES) + 1
+    assert len(tried) <= 2 * len(RATES) + 1 + 2 * len(OTHERS)
+
+
+@pytest.mark.parametrize("options", OTHERS)
+def test_other_quantizers_may_go_lower(options: str) -> None:
+    tried = search(3, 2, better=options)
+    best = fewest(ASK, tried)
+    assert best is not None
+    assert best.scheme in (ASK.lean(4, 2, options), ASK.lean(3, 3, options))
 
 
 def test_none_keeps_it() -> None:

@@ -2,8 +2,9 @@
 
 `lower` says which scheme to try next, given all that was tried: lossless links first, which say what is to
 be kept; then both links at the highest rate; then the downlink at ever lower ones while accuracy is kept;
-then the uplink. `within` is the other question: of all quantizers that can keep to a budget, which learns
-best. Both depend on nothing but what was tried, so a search can be stopped and repeated.
+then the uplink; then other quantizers one rate below, on either link. `within` is the other question: of all
+quantizers that can keep to a budget, which learns best. Both depend on nothing but what was tried, so a
+search can be stopped and repeated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,8 @@ TRIED = ("down", "up", "down_budget", "up_budget", "predict")
 """Options of `lean` that a search sets."""
 QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "dithered")
 """Those that can keep to a budget."""
+OTHERS = ("predict=true", "down=sparse_ternary,up=sparse_ternary")
+"""What may keep the accuracy at a rate at which a dead zone does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +133,10 @@ class Question:
         """Raise if a scheme cannot be used for this model."""
         scheme(spec).check(self.tensors, self.rounds)
 
-    def lean(self, down: int, up: int) -> str:
+    def lean(self, down: int, up: int, options: str = "") -> str:
         """The scheme with these of the rates."""
-        return self.spec("lean", f"down_budget={self.rates[down]},up_budget={self.rates[up]}")
+        limits = f"down_budget={self.rates[down]},up_budget={self.rates[up]}"
+        return self.spec("lean", ",".join(filter(None, (options, limits))))
 
     def least(self, tried: Mapping[str, Trial]) -> float:
         """The accuracy that counts as kept."""
@@ -196,20 +200,29 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
     if not question.rates:
         allowed = f"large enough for frames of {SMALLEST} B"
         raise InputError("model", of="tune", allowed=allowed, got=f"{question.entries} entries")
-    down = up = 0
-    for moving in ("down", "up"):
-        while True:
-            here = question.lean(down, up)
-            if here not in tried:
-                return here
+    last = len(question.rates) - 1
+    places = [0, 0]  # of the downlink and of the uplink among the rates
+    for link in range(2):
+        while (here := question.lean(places[0], places[1])) in tried:
             if not question.is_kept(tried[here], tried):
-                if moving == "down":
-                    down = max(down - 1, 0)
+                places[link] = max(places[link] - 1, 0)
                 break
-            if (down if moving == "down" else up) == len(question.rates) - 1:
+            if places[link] == last:
                 break
-            down, up = (down + 1, up) if moving == "down" else (down, up + 1)
-    return None
+            places[link] += 1
+        else:
+            return here
+    return _other(question, tried, places[0], places[1])
+
+
+def _other(question: Question, tried: Mapping[str, Trial], down: int, up: int) -> str | None:
+    """One of the other quantizers at a rate below those that are kept; None if all were tried."""
+    if not question.is_kept(tried[question.lean(down, up)], tried):
+        return None
+    last = len(question.rates) - 1
+    below = [(d, u) for d, u in ((down + 1, up), (down, up + 1)) if max(d, u) <= last]
+    specs = [question.lean(d, u, options) for options in OTHERS for d, u in below]
+    return next((spec for spec in specs if spec not in tried), None)
 
 
 def within(question: Question, down: str | None, up: str | None) -> list[str]:
