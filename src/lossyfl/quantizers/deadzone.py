@@ -106,12 +106,10 @@ class Deadzone:
 
 def _loose(taken: Floats, errors: Floats, limit: float) -> list[int]:
     """Zones that leave a part of a size unused and may be better once it is filled, the likeliest first."""
-    found: dict[tuple[float, float], int] = {}
+    found: dict[tuple[float, float], int] = {}  # zones with the same cells need one look
     for at in np.argsort(errors, kind="stable").tolist():
         if taken[at] < (1 - UNUSED) * limit:
-            found.setdefault(
-                (float(taken[at]), float(errors[at])), at
-            )  # the same cells need one look
+            found.setdefault((float(taken[at]), float(errors[at])), at)
     return list(found.values())[:LOOKS]
 
 
