@@ -56,6 +56,9 @@ def quantize(
     if not isinstance(rng, Stream):  # pyright: ignore[reportUnnecessaryIsInstance]
         allowed = "a lossyfl.Stream, as lossyfl.stream(seed) gives"
         raise InputError("rng", of="encode", allowed=allowed, got=rng)
+    if isinstance(quantizer, str):
+        allowed = f'a quantizer, as lossyfl.quantizer("{quantizer}") gives'
+        raise InputError("quantizer", of="encode", allowed=allowed, got="text")
     lengths = None if tensors is None else tuple(tensors)
     bounds = block_bounds(quantizer.scale, len(x), lengths)
     return quantizer.quantize(x, bounds, rng=rng, threads=threads)

@@ -68,7 +68,7 @@ def test_budgets_win_over_those_of_a_file(tmp_path: Path) -> None:
     text = (tmp_path / "two" / "config.toml").read_text()
     assert 'scheme = "lean:up_budget=300B,down_budget=200B"\n' in text
     twice = call("run", "--scheme", "lean:down_budget=1kB", "--downlink-budget", "2kB", *how)
-    assert "each key once" in str(twice.exception)
+    assert "down_budget of a run must be given once" in str(twice.exception)
 
 
 def test_json(tmp_path: Path) -> None:

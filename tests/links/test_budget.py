@@ -141,7 +141,7 @@ def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
         ("3 Bytes", 'did you mean "3B"'),
         ("6MB/300", "bytes over rounds, as 6MB/300rounds"),
         ("6MB/300round", "bytes over rounds, as 6MB/300rounds"),
-        ("40kB..10kB", "bytes over rounds, as 6MB/300rounds"),
+        ("40kB..10kB", "bytes over rounds, as 40kB..10kB/300rounds"),
         ("", "budget of the downlink must be a size as"),
         ("20", "budget of the downlink must be a size as"),
         ("-3kB", "budget of the downlink must be a size as"),

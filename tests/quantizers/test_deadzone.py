@@ -60,6 +60,13 @@ def test_error_falls_where_there_are_two_magnitudes(small: float) -> None:
     assert all(b <= a * 1.01 for a, b in pairwise(errors))
 
 
+@pytest.mark.parametrize("spec", ["target=5B", "target=2kB,scale=64"])
+def test_what_is_too_little_is_the_smallest_frame(spec: str) -> None:
+    x = np.random.default_rng(6).laplace(size=100_000).astype(np.float32)
+    frame = encode(x, quantizer(f"deadzone:{spec}"), rng=stream(0))
+    assert len(frame) < (100 if "scale" not in spec else 6500)  # scales take 6,252 B
+
+
 def test_one_step_for_all_tensors_is_how_water_fills() -> None:
     """Tensors far below the level get nothing, others half a bit for every doubling of their variance."""
     rng = np.random.default_rng(4)

@@ -236,7 +236,7 @@ class TestFailures:
     def test_an_error_that_no_frame_can_have(self, workers: int, tmp_path: Path) -> None:
         """It is the scheme's fault, not the training's; that nothing was done is said."""
         asked = replace(BASE, scheme="lean:up=sparse_ternary,up_budget=nmse=0.0001")
-        with pytest.raises(InputError, match="target of SparseTernary must be an nmse of"):
+        with pytest.raises(InputError, match="budget of the uplink in round 0 must be an nmse of"):
             run(asked, tmp_path / "out", workers=workers)
         assert '"state": "stopped"' in (tmp_path / "out" / "run.json").read_text()
 

@@ -39,8 +39,8 @@ Config = Annotated[Path | None, typer.Argument(help="A TOML file with these sett
 Task = Annotated[Text, option("digits, mnist, ... or package.module:function. digits.")]
 Scheme = Annotated[Text, option("lossless, lb, lfl, lgm, ltgm, lean with options. lfl.")]
 DownlinkBudget = Annotated[Text, option("A broadcast's: 20kB, 0.5bit, nmse=0.1, 6MB/300rounds.")]
-UplinkBudget = Annotated[Text, option("A reply's, likewise. Either makes the scheme lean.")]
-FirstBudget = Annotated[Text, option("The first model's: 3bit. Exact floats.")]
+UplinkBudget = Annotated[Text, option("A reply's. Any of the three makes the scheme lean.")]
+FirstBudget = Annotated[Text, option("The first model's, likewise: 3bit. Exact floats.")]
 Rounds = Annotated[Int, option("How many.")]
 Devices = Annotated[Int, option("How many.")]
 Tau = Annotated[Int, option("Local steps a round.")]
@@ -99,6 +99,10 @@ def with_budgets(
         raise InputError("scheme", of="a run with a budget", allowed=allowed, got=scheme)
     name, _, own = scheme.partition(":")
     over = said if scheme_of_file else {}
+    for key in (item.partition("=")[0] for item in items(own)):
+        if key in said and key not in over:
+            allowed = "given once: as an option, or in the scheme"
+            raise InputError(key, of="a run", allowed=allowed, got=f"{said[key]}, and {scheme}")
     kept = [item for item in items(own) if item.partition("=")[0] not in over]
     return rest | {"scheme": f"{name}:{','.join([*kept, *(f'{k}={v}' for k, v in said.items())])}"}
 

@@ -61,7 +61,7 @@ class Tally:
         )
         if self.setup.scheme.name != "lean" or self.setup.scheme.first is not None:
             return title
-        return f"{title}; the first model, {size(4 * entries)}, is in no budget (--first-budget)"
+        return f"{title}; the first model, {size(4 * entries)}, is in no budget (first_budget)"
 
     def text(self) -> str:
         """How it stands."""

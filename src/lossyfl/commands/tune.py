@@ -124,7 +124,7 @@ def _one_of(down: str | None, up: str | None) -> str | None:
     """The budget of a vector, which goes one way only."""
     if down is not None and up is not None:
         got = f"{down} and {up}"
-        raise InputError("budget", of="tune --vector", allowed="one of the two", got=got)
+        raise InputError("budget", of="tune --vector", allowed="given once", got=got)
     return up if down is None else down
 
 
@@ -164,7 +164,10 @@ def _show(found: "Answer", *, as_json: bool) -> None:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
         typer.echo(json.dumps({"trials": rows, "best": asdict(best) if best else None}))
         return
-    table = Table(title="Bytes a round after the first model; * none is better in all three")
+    title = (
+        "Accuracy of the looks in the last fifth, ten at the most; bytes a round after the first"
+    )
+    table = Table(title=f"{title} model; * none is better in all three")
     table.add_column("")
     table.add_column("scheme", overflow="fold")
     for name in ("accuracy", "a broadcast", "a reply"):
@@ -179,9 +182,17 @@ def _show(found: "Answer", *, as_json: bool) -> None:
         if each.failed:
             typer.echo(f"{each.scheme} failed: {each.failed}", err=True)
     if best is None:
-        typer.echo(f"{found.words}: none")
+        typer.echo(f"{found.words}: none{_reached(list(tried.values()))}")
     else:
         typer.echo(f"{found.words}: --scheme '{best.scheme}'")
+
+
+def _reached(tried: "Sequence[Trial]") -> str:
+    """The best accuracy of all, if there is one."""
+    from lossyfl.report.text import percent
+
+    best = max((each.accuracy for each in tried if not each.failed), default=None)
+    return "" if best is None else f"; the best of all was {percent(best)}"
 
 
 def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:

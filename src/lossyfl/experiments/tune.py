@@ -133,6 +133,12 @@ class Question:
         """Raise if a scheme cannot be used for this model."""
         scheme(spec).check(self.tensors, self.rounds)
 
+    def check_rates(self) -> None:
+        """Raise if there is none."""
+        if not self.rates:
+            allowed = f"large enough for {RATES[0]} an entry to be {SMALLEST} B, or budgets given"
+            raise InputError("model", of="tune", allowed=allowed, got=f"{self.entries} entries")
+
     def lean(self, down: int, up: int, options: str = "") -> str:
         """The scheme with these of the rates."""
         limits = f"down_budget={self.rates[down]},up_budget={self.rates[up]}"
@@ -176,6 +182,7 @@ def answer(
     tried: dict[str, Trial] = {}
     if down is None and up is None:
         question.check(question.spec("lean"))  # wrong options are found before lossless links run
+        question.check_rates()
         while (spec := lower(question, tried)) is not None:
             tried[spec] = attempt(spec)
         words = "fewest bytes with the accuracy kept"
@@ -197,9 +204,6 @@ def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
     if question.keep is None and question.spec("lossless") not in tried:
         return question.spec("lossless")
     question.least(tried)  # raises now if lossless links failed, not after more runs
-    if not question.rates:
-        allowed = f"large enough for frames of {SMALLEST} B"
-        raise InputError("model", of="tune", allowed=allowed, got=f"{question.entries} entries")
     last = len(question.rates) - 1
     places = [0, 0]  # of the downlink and of the uplink among the rates
     for link in range(2):

@@ -90,7 +90,8 @@ def plan(text: str, *, of: str, first: int = 0) -> Plan:
     80000.0
     """
     spread = re.fullmatch(r"(.+)/(\d+)rounds", text)
-    wrong = InputError("budget", of=of, allowed="bytes over rounds, as 6MB/300rounds", got=text)
+    example = "40kB..10kB/300rounds" if ".." in text else "6MB/300rounds"
+    wrong = InputError("budget", of=of, allowed=f"bytes over rounds, as {example}", got=text)
     if spread is None:
         if ".." in text or re.search(r"/\d*\s*(rounds?)?$", text):
             raise wrong

@@ -86,7 +86,8 @@ class Deadzone:
             found,
         )
         steps, taken, errors = found
-        best = int(np.argmin(taken if bits is None else errors))
+        left = taken if bits is None else errors
+        best = int(np.argmin(left)) if np.isfinite(left).any() else len(ZONES) - 1
         places = [best] if bits is None else [best, *_loose(taken, errors, limit)]
         made = [_even(survey, float(ZONES[at]), float(steps[at]), edges) for at in places]
         survey.check_error(made[0], wanted, of="Deadzone")

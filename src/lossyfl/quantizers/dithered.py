@@ -32,6 +32,8 @@ from lossyfl.types import (
 )
 from lossyfl.vectors import check_finite
 
+STEP = 1.0
+"""In root mean squares, where nothing else is said."""
 MAX_LEVELS = 32_767
 FINEST, COARSEST = 1e-3, 1e6
 """The steps that are tried, in root mean squares."""
@@ -51,7 +53,7 @@ TINY = 2.0**-149
 class Dithered:
     """Steps of `step` root mean squares of the block; or as `target` asks, if one is given."""
 
-    step: float = 1.0
+    step: float = STEP
     target: str | None = None
     scale: Scale = "model"
 
@@ -63,6 +65,9 @@ class Dithered:
         check_scale(self.scale, of="Dithered")
         if self.target is not None:
             target(self.target, of="Dithered")
+            if self.step != STEP:
+                allowed = "left out: a target sets it"
+                raise InputError("step", of="Dithered", allowed=allowed, got=self.step)
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""

@@ -8,6 +8,8 @@ from lossyfl.magnitudes import EDGES
 from lossyfl.quantizers.cells import Edges, Survey, costs_of_largest, spread
 from lossyfl.targets import Target
 
+KEEP = 0.01
+"""The part of the entries that is kept where nothing else is said."""
 LOOKS = 4096
 """Cells that are looked at to find the best first bin; with one level, most often those of all bins."""
 
@@ -16,6 +18,12 @@ def check_keep(keep: object, *, of: str) -> None:
     """Raise unless it is a part of the entries."""
     if not isinstance(keep, int | float) or isinstance(keep, bool) or not 0 < keep <= 1:
         raise InputError("keep", of=of, allowed="a part of the entries in (0, 1]", got=keep)
+
+
+def check_once(keep: float, wanted: str | None, *, of: str) -> None:
+    """Raise if it is said twice how many to keep."""
+    if wanted is not None and keep != KEEP:
+        raise InputError("keep", of=of, allowed="left out: a target sets it", got=keep)
 
 
 def largest(survey: Survey, keep: float, wanted: Target | None, levels: int, *, of: str) -> Edges:

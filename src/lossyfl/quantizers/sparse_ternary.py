@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from lossyfl.quantizers import binned, register
-from lossyfl.quantizers.largest import check_keep, largest
+from lossyfl.quantizers.largest import KEEP, check_keep, check_once, largest
 from lossyfl.streams import Stream
 from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
@@ -26,7 +26,7 @@ class SparseTernary:
     array([ 0. , -8.5,  0. ,  8.5], dtype=float32)
     """
 
-    keep: float = 0.01
+    keep: float = KEEP
     target: str | None = None
     scale: Scale = "model"
 
@@ -34,6 +34,7 @@ class SparseTernary:
 
     def __post_init__(self) -> None:
         check_keep(self.keep, of="SparseTernary")
+        check_once(self.keep, self.target, of="SparseTernary")
         check_scale(self.scale, of="SparseTernary")
         if self.target is not None:
             check_error(target(self.target, of="SparseTernary"), self.scale, of="SparseTernary")

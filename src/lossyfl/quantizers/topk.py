@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lossyfl.errors import InputError
 from lossyfl.quantizers import binned, register
-from lossyfl.quantizers.largest import check_keep, largest
+from lossyfl.quantizers.largest import KEEP, check_keep, check_once, largest
 from lossyfl.streams import Stream
 from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
@@ -29,7 +29,7 @@ class TopK:
     array([ 0., -9.,  0.,  8.], dtype=float32)
     """
 
-    keep: float = 0.01
+    keep: float = KEEP
     target: str | None = None
     levels: int = 16
     scale: Scale = "model"
@@ -38,6 +38,7 @@ class TopK:
 
     def __post_init__(self) -> None:
         check_keep(self.keep, of="TopK")
+        check_once(self.keep, self.target, of="TopK")
         check_scale(self.scale, of="TopK")
         if not isinstance(self.levels, int) or not 1 <= self.levels <= 127:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError("levels", of="TopK", allowed="an int in [1, 127]", got=self.levels)

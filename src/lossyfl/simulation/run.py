@@ -268,11 +268,13 @@ class _Journey:
             what = "stopped at once"
         elif not isinstance(error, LossyflError | OSError):
             what = "".join(traceback.format_exception(error)).rstrip()  # somebody's own code
-        if self.saved >= 0 and isinstance(error, Diverged | InputError):
-            whole = f"the checkpoint of round {self.saved} is whole, results so far are in {folder}"
-            return f"{what}\nit would be the same again: use other settings; {whole}"
+        if isinstance(error, Diverged | InputError):
+            advice = "use other settings, and another --out or --force"
+            whole = f"the checkpoint of round {self.saved} is whole, " if self.saved >= 0 else ""
+            where = f"{whole}results so far are in {folder}"
+            return f"{what}\nit would be the same again: {advice}; {where}"
         if self.saved < 0:
-            return f"{what}\nno round was saved; results so far are in {folder}"
+            return f"{what}\nno checkpoint was written; results so far are in {folder}"
         command = f"lossyfl resume {shlex.quote(str(folder))}"
         return (
             f"{what}\nthe checkpoint of round {self.saved} is whole: `{command}` goes on from there"
