@@ -72,6 +72,14 @@ def test_other_quantizers_may_go_lower(options: str) -> None:
     assert best.scheme in (ASK.lean(4, 2, options), ASK.lean(3, 3, options))
 
 
+def test_a_loss_of_just_the_tolerance_is_kept() -> None:
+    lossless = Trial(scheme=ASK.spec("lossless"), accuracy=0.97388888888888888, down=9, up=9)
+    just = Trial(scheme=ASK.lean(0, 0), accuracy=0.96888888888888877, down=1, up=1)
+    tried = {each.scheme: each for each in (lossless, just)}
+    assert lossless.accuracy - just.accuracy > ASK.tolerance  # by rounding
+    assert fewest(ASK, tried) == just
+
+
 def test_none_keeps_it() -> None:
     tried = search(-1, -1, Question(tensors=(100_000,), keep=0.99))
     assert fewest(Question(tensors=(100_000,), keep=0.99), tried) is None

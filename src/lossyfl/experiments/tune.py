@@ -26,6 +26,8 @@ LATE = 5
 """One of so many parts is the last: before, a short run has learned too little to be judged by."""
 RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
 """The rates to try, from the highest down."""
+ROUNDING = 1e-9
+"""Of means: a loss of just the tolerance is kept."""
 TRIED = ("down", "up", "down_budget", "up_budget", "predict")
 """Options of `lean` that a search sets."""
 QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "dithered")
@@ -156,7 +158,7 @@ class Question:
 
     def is_kept(self, each: Trial, tried: Mapping[str, Trial]) -> bool:
         """Whether a trial has the accuracy."""
-        return not each.failed and each.accuracy >= self.least(tried)
+        return not each.failed and each.accuracy >= self.least(tried) - ROUNDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
