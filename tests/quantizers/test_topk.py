@@ -90,8 +90,14 @@ def test_error_never_rises_with_the_size(seed: int) -> None:
         ("topk:keep=1.5", r"keep of TopK must be a part of the entries in \(0, 1\], got 1.5"),
         ("topk:levels=128", r"levels of TopK must be an int in \[1, 127\], got 128"),
         ("topk:target=5", "target of TopK must be"),
-        ("topk:keep=0.02,target=2kB", "keep of TopK must be left out: a target sets it, got 0.02"),
-        ("dithered:step=2,target=2kB", "step of Dithered must be left out: a target sets it"),
+        (
+            "topk:keep=0.02,target=2kB",
+            "keep of TopK must be left out: a target or budget sets it, got 0.02",
+        ),
+        (
+            "dithered:step=2,target=2kB",
+            "step of Dithered must be left out: a target or budget sets it",
+        ),
     ],
 )
 def test_what_it_refuses(spec: str, message: str) -> None:

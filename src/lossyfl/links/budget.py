@@ -33,8 +33,6 @@ SMALLEST = 96
 """Shorter frames say next to nothing."""
 ADJUSTABLE = ("deadzone", "dithered", "sparse_ternary", "topk")
 """The quantizers of ours whose size can be set."""
-SIZES = ("keep", "step", "target")
-"""Parameters of theirs that a budget replaces."""
 ATTEMPTS = 12
 FINEST = 1e-5
 """The least error that may be asked for: bins are 0.8 % wide, (1 / 128)^2 / 12 is 5e-6."""
@@ -278,11 +276,10 @@ def budgeted_once(text: str, quantizer: Quantizer, *, of: str) -> Budget:
 
 
 def _check_unset(quantizer: Quantizer) -> None:
-    """Raise if a quantizer has a size of its own beside its budget's."""
+    """Raise if a quantizer has a target of its own beside its budget's."""
     assert is_dataclass(quantizer)
-    for each in fields(quantizer):
-        value = getattr(quantizer, each.name)
-        if each.name in SIZES and value != each.default:
-            allowed = "left out: a budget sets the size"
-            owner = type(quantizer).__name__
-            raise InputError(each.name, of=owner, allowed=allowed, got=value)
+    (own,) = (each for each in fields(quantizer) if each.name == "target")
+    value = getattr(quantizer, own.name)
+    if value != own.default:
+        allowed, owner = "left out: a budget sets the size", type(quantizer).__name__
+        raise InputError("target", of=owner, allowed=allowed, got=value)

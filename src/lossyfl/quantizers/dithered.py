@@ -66,7 +66,7 @@ class Dithered:
         if self.target is not None:
             target(self.target, of="Dithered")
             if self.step != STEP:
-                allowed = "left out: a target sets it"
+                allowed = "left out: a target or budget sets it"
                 raise InputError("step", of="Dithered", allowed=allowed, got=self.step)
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:

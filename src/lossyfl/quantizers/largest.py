@@ -23,7 +23,7 @@ def check_keep(keep: object, *, of: str) -> None:
 def check_once(keep: float, wanted: str | None, *, of: str) -> None:
     """Raise if it is said twice how many to keep."""
     if wanted is not None and keep != KEEP:
-        raise InputError("keep", of=of, allowed="left out: a target sets it", got=keep)
+        raise InputError("keep", of=of, allowed="left out: a target or budget sets it", got=keep)
 
 
 def largest(survey: Survey, keep: float, wanted: Target | None, levels: int, *, of: str) -> Edges:
