@@ -1,13 +1,14 @@
 """Membership, missed rounds, refusals, order of arrival, and state."""
 
 import itertools
+import struct
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers import forge, laplace
+from tests.helpers import forge, laplace, seal
 
 from lossyfl import (
     Address,
@@ -29,6 +30,7 @@ from lossyfl.files import snapshot
 from lossyfl.server import Listen
 from lossyfl.states import DeviceState, ServerState
 from lossyfl.types import Vector
+from lossyfl.wire import counts as wire_counts
 from lossyfl.wire.frame import pack_raw
 
 D = 2000
@@ -300,6 +302,21 @@ class TestRefusals:
         self.refuse(server, 0, reply, "doubled")
         server.close_round()
         self.refuse(server, 1, reply, "late")
+
+    def test_a_reply_of_no_levels_is_damaged_and_the_model_stays_finite(self) -> None:
+        """A ladder of two symbols would decode to 0 / 0, which no comparison finds too large."""
+        server, devices = setup()
+        server.open_round()
+        hear(server, devices[1])
+        head = struct.pack(
+            "<3sBBBHQIIQ", b"LFL", 1, 3, 2 | 1 << 4, 1, D, server.round, 0, server.held.digest
+        )
+        counts = wire_counts.write(np.array([1, 0], np.uint64))
+        self.refuse(server, 1, seal(head + struct.pack("<ffBH", 0, 1, 0, 0) + counts), "damaged")
+        server.accept(1, devices[1].reply(local(1, devices[1].estimate)))
+        server.close_round()
+        server.open_round()
+        assert np.isfinite(server.theta).all()
 
 
 def reply_address(server: Server) -> Address:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl import Ladder
+from lossyfl import InputError, Ladder
 from lossyfl.types import read_only
 
 
@@ -19,6 +19,13 @@ def test_look_up_is_the_rows(q: int, twin: bool, seed: int) -> None:
     blocks = rng.integers(0, 7, 300)
     expected = ladder.rows(0, 7)[blocks, symbols]
     assert np.array_equal(ladder.look_up(symbols, blocks), expected)
+
+
+@pytest.mark.parametrize("alphabet", [0, 1, 2, 65_537])
+def test_a_ladder_without_levels_cannot_be_made(alphabet: int) -> None:
+    one = np.ones(1, np.float32)
+    with pytest.raises(InputError, match=r"alphabet of Ladder must be in \[3, 65536\]"):
+        Ladder(low=one, high=one, alphabet=alphabet)
 
 
 def test_read_only_shares_memory() -> None:

@@ -403,7 +403,7 @@ class Server:
             raise Refused(device, "late", f"it is for round {address.round}, not {self.round}")
         if address.digest != self._digest:
             raise Refused(device, "diverged", "it was trained from another estimate")
-        if addend.terms.peak * self._heaviest > LARGEST:
+        if not addend.terms.peak * self._heaviest <= LARGEST:  # NaN fails, too
             raise Refused(device, "huge", f"it has entries of {addend.terms.peak:.3g}")
         return addend
 

@@ -21,6 +21,8 @@ Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
 
 MAX_ALPHABET = 65_536
+LEAST_LADDER = 3
+"""The fewest symbols of a ladder: zero, and one level each way."""
 
 
 def paper_bits(entries: int, blocks: int, levels: int) -> float:
@@ -51,6 +53,11 @@ class Ladder:
     alphabet: int
 
     form: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not LEAST_LADDER <= self.alphabet <= MAX_ALPHABET:  # q = 0 would make every value 0 / 0
+            allowed = f"in [{LEAST_LADDER}, {MAX_ALPHABET}]"
+            raise InputError("alphabet", of="Ladder", allowed=allowed, got=self.alphabet)
 
     @property
     def levels(self) -> int:

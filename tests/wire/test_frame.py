@@ -1,6 +1,7 @@
 """Frames: the smallest coding, and every kind of wrong byte refused with its offset."""
 
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +27,7 @@ from lossyfl.histogram import entropy
 from lossyfl.types import Counts, Symbols
 from lossyfl.wire import frame as frames
 from lossyfl.wire import radix
+from lossyfl.wire.adding import open_addend
 from lossyfl.wire.values import values
 
 HEADER = 32
@@ -39,6 +41,14 @@ def book(
     array = np.asarray(symbols, dtype=kind)
     bounds = np.array([0, len(array)])
     return Quantized(symbols=array, bounds=bounds, table=Codebook(values=row), counts=counts)
+
+
+def two_symbols(flags: int) -> bytes:
+    """A frame with a ladder of q = 0."""
+    head = struct.pack("<3sBBBHQIIQ", b"LFL", 1, 0, 2 | flags | 1 << 4, 1, 1000, 0, 0, 0)
+    seed = bytes(8) if flags & 8 else b""
+    floats = struct.pack("<ff", 0, 1)
+    return seal(head + seed + floats + struct.pack("<BH", 0, 0) + b"P\xf0")
 
 
 class TestPack:
@@ -183,6 +193,15 @@ class TestHostileBytes:
         with pytest.raises(FrameError, match=message) as error:
             decode(forge(sample_frame(), offset, new))
         assert error.value.offset == where
+
+    @pytest.mark.parametrize("read", [decode, inspect, open_addend])
+    @pytest.mark.parametrize("flags", [0, 8])
+    def test_a_ladder_of_two_symbols_has_no_levels(
+        self, read: Callable[[bytes], object], flags: int
+    ) -> None:
+        with pytest.raises(FrameError, match="a ladder of at least 3 symbols, got 2") as error:
+            read(two_symbols(flags=flags))
+        assert error.value.offset == 6
 
     def test_segments_that_overlap_the_end(self) -> None:
         frame = sample_frame(300_000)

@@ -10,7 +10,7 @@ scaled  float32 value of every symbol, then float32 scale of every block
 import numpy as np
 
 from lossyfl.errors import FrameError
-from lossyfl.types import Bounds, Codebook, Ladder, Scaled, Table
+from lossyfl.types import LEAST_LADDER, Bounds, Codebook, Ladder, Scaled, Table, Vector
 
 LISTED = 2**32 - 1
 
@@ -92,9 +92,16 @@ def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offse
         if not np.isfinite(scaled.peak):
             raise FrameError(offset, "scales and values whose products are finite", "an overflow")
         return scaled
+    return _read_ladder(values, alphabet, blocks, offset)
+
+
+def _read_ladder(values: Vector, alphabet: int, blocks: int, offset: int) -> Ladder:
+    """The ladder of finite floats; comparisons are such that no NaN would pass them either."""
+    if alphabet < LEAST_LADDER:
+        raise FrameError(6, f"a ladder of at least {LEAST_LADDER} symbols", alphabet)
     high = values[-blocks:]
     low = values[:blocks] if alphabet % 2 == 0 else np.zeros_like(high)
-    wrong = (low < 0) | (low > high) | np.signbit(low)
+    wrong = ~((low >= 0) & (low <= high)) | np.signbit(low)
     if wrong.any():
         bad = int(np.argmax(wrong))
         raise FrameError(offset + 4 * bad, "0 <= low <= high", (float(low[bad]), float(high[bad])))
