@@ -646,3 +646,20 @@ class TestSettle:
         _, devices = setup(devices=1)
         with pytest.raises(InputError, match="reply of device 0 must be open, got none"):
             devices[0].settle(arrived=True)
+
+
+class TestExpectedLength:
+    """A few bytes can stand for any number of entries: what is expected is the limit."""
+
+    def model(self, entries: int) -> bytes:
+        return pack_raw(np.zeros(entries, np.float32), Address(kind=Kind.MODEL))
+
+    def test_a_device_that_knows_its_tensors_takes_no_longer_model(self) -> None:
+        device = Device(0, scheme("lfl"), tensors=(3, 4))
+        with pytest.raises(FrameError, match="1 to 7 entries"):
+            device.receive(Delivery(frames=(self.model(8),), accepted=-1))
+
+    def test_a_device_that_does_not_is_told_how_much_it_may_take(self) -> None:
+        device = Device(0, scheme("lfl"), max_entries=5)
+        with pytest.raises(FrameError, match="1 to 5 entries"):
+            device.receive(Delivery(frames=(self.model(8),), accepted=-1))

@@ -15,6 +15,7 @@ from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import facts
 from lossyfl.wire import frame as frames
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Address, Bytes, read_header
+from lossyfl.wire.values import check_values
 
 
 def encode(
@@ -68,7 +69,8 @@ def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) ->
     """The float32 vector of a frame, the same to the bit on every machine and thread count.
 
     Nothing of the order of the vector is allocated before the frame's length, checksum and
-    header are found right and its entries at most `max_entries`.
+    header are found right and its entries at most `max_entries`: a few bytes can stand for any
+    number of equal entries. State what you expect; without it the limit is 64 MB of floats.
     """
     return frames.unpack(frame, max_entries=max_entries, threads=threads)
 
@@ -125,7 +127,7 @@ class FrameInfo:
 
 
 def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> FrameInfo:
-    """What a frame is made of; decodes it, so a frame that can be inspected is whole."""
+    """What a frame is made of; a frame that can be inspected is one that can be decoded."""
     header = read_header(frame, max_entries)
     opened = frames.open_body(frame, header)
     size = memoryview(frame).nbytes
@@ -134,7 +136,9 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
     letters = segments = blocks = 0
     levels = paper_bits = None
     if isinstance(opened, frames.Opened):
-        counts = histogram.count(frames.unpack_symbols(opened, threads), header.alphabet)
+        quantized = frames.unpack_quantized(opened, threads)
+        counts = histogram.count(quantized.symbols, header.alphabet)
+        check_values(quantized, threads)
         blocks = opened.table.blocks
         coded -= frames.shared_nbytes(opened)
         letters, segments = frames.coder_shape(opened)

@@ -34,7 +34,8 @@ class Device:
     """A device's side of a scheme.
 
     number:      the device's, as the server knows it
-    max_entries: the largest model that it takes
+    tensors:     lengths of the model's tensors: no other model is taken
+    max_entries: without them, the largest model that it takes
     """
 
     def __init__(
@@ -50,7 +51,8 @@ class Device:
         check_number(number)
         stream(seed)  # raises if it is no seed
         self.number, self.scheme, self.seed = number, scheme, seed
-        self._tensors, self._threads, self._limit = tensors, threads, max_entries
+        self._tensors, self._threads = tensors, threads
+        self._limit = max_entries if tensors is None else sum(tensors)
         self.restore(DeviceState())
 
     def state(self) -> DeviceState:

@@ -71,10 +71,10 @@ def test_other_names_are_refused(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["_codecs\nencode", "numpy\ndtype", "numpy\nndarray"])
-def test_stand_ins_cannot_be_changed(name: str, tmp_path: Path) -> None:
-    """A state that would set an attribute of the stand-in itself, for all later files."""
+def test_a_name_has_no_state(name: str, tmp_path: Path) -> None:
+    """A state that would set an attribute of the named thing itself, for all later files."""
     state = b"(N}\x8c\x0c__defaults__)st"  # (None, {"__defaults__": ()})
-    with pytest.raises(InputError, match="__setstate__"):
+    with pytest.raises(InputError, match="a state of no call"):
         read_pickled(written(tmp_path, b"\x80\x04c" + name.encode() + b"\n" + state + b"b."))
     assert len(read_pickled(written(tmp_path, python2_pickle(X, Y))).y) == len(Y)
 
@@ -82,8 +82,8 @@ def test_stand_ins_cannot_be_changed(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "Ran out of input"),
-        (python2_pickle(X, Y)[:-40], "truncated"),
+        (b"", "exhausted before seeing STOP"),
+        (python2_pickle(X, Y)[:-40], "remain"),
         (b"not a pickle", "must be a pickled CIFAR-10 batch"),
         (pickle.dumps([1, 2]), "no dictionary"),
         (pickle.dumps({"labels": [1]}), "no data"),

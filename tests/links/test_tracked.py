@@ -15,6 +15,7 @@ from lossyfl.links import LinkState, Message, Schedule, Tracked
 from lossyfl.links.tracked import NEW
 from lossyfl.quantizers.deadzone import Deadzone
 from lossyfl.types import Vector
+from lossyfl.wire.frame import pack_raw
 
 D = 5000
 
@@ -150,3 +151,10 @@ def test_not_where_the_mean_must_be_right() -> None:
 def test_not_with_compensation() -> None:
     with pytest.raises(InputError, match="false where errors are compensated"):
         Tracked(quantizer=Schedule.constant(Deadzone()), compensate=True, predict=True)
+
+
+def test_a_frame_longer_than_the_estimate_is_refused_before_it_is_decoded() -> None:
+    tracked = link(predict=False)
+    frame = pack_raw(np.zeros(9, np.float32), Address(kind=Kind.UPDATE))
+    with pytest.raises(FrameError, match="1 to 8 entries"):
+        tracked.receive(frame, tracked.init(np.zeros(8, np.float32)))

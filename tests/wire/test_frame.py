@@ -24,7 +24,7 @@ from lossyfl import (
     stream,
 )
 from lossyfl.histogram import entropy
-from lossyfl.types import Counts, Symbols
+from lossyfl.types import Counts, Rotation, Symbols
 from lossyfl.wire import frame as frames
 from lossyfl.wire import radix
 from lossyfl.wire.adding import open_addend
@@ -164,6 +164,32 @@ class TestWrongBytes:
             decode(frame)
 
 
+class TestOverflow:
+    """Finite tables of which dither or rotation would make infinity."""
+
+    TOP = np.full(1, np.finfo(np.float32).max)
+    LADDER = Ladder(low=np.zeros(1, np.float32), high=TOP, alphabet=3)
+    CASES = (
+        Quantized(
+            symbols=np.full(512, 2, np.uint8),
+            bounds=np.array([0, 512]),
+            table=LADDER,
+            rotation=Rotation(seed=0, entries=512),
+        ),
+        Quantized(
+            symbols=np.full(512, 2, np.uint8), bounds=np.array([0, 512]), table=LADDER, dither=0
+        ),
+    )
+
+    @pytest.mark.parametrize("read", [decode, inspect, open_addend])
+    @pytest.mark.parametrize("quantized", CASES, ids=["rotated", "dithered"])
+    def test_what_decode_refuses_is_refused_by_all(
+        self, read: Callable[[bytes], object], quantized: Quantized
+    ) -> None:
+        with pytest.raises(FrameError, match="finite floats, got an overflow"):
+            read(frames.pack(quantized, Address()))
+
+
 class TestHostileBytes:
     """Frames with a valid checksum that say what no encoder would."""
 
@@ -172,8 +198,8 @@ class TestHostileBytes:
         (5, b"\x07", 5, "a known coding"),
         (5, b"\x32", 5, "a known coding"),
         (6, b"\x00\x00", 6, "an alphabet of at least 2"),
-        (8, struct.pack("<Q", 1 << 60), 8, "1 to 268435456 entries"),
-        (8, struct.pack("<Q", 0), 8, "1 to 268435456 entries"),
+        (8, struct.pack("<Q", 1 << 60), 8, "1 to 16777216 entries"),
+        (8, struct.pack("<Q", 0), 8, "1 to 16777216 entries"),
         (20, struct.pack("<I", 1), 32, "tables of 5000 blocks"),
         (20, struct.pack("<I", 2**32 - 1), 32, "a number of blocks|lengths of blocks"),
         (32, struct.pack("<f", float("nan")), 32, "a finite table value"),

@@ -2,11 +2,24 @@
 
 import struct
 import tracemalloc
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 from tests.helpers import forge, laplace, sample_frame
 
-from lossyfl import Address, FrameError, InputError, Kind, decode
+from lossyfl import (
+    Address,
+    FrameError,
+    InputError,
+    Kind,
+    Stochastic,
+    decode,
+    encode,
+    inspect,
+    stream,
+)
+from lossyfl.wire.adding import open_addend
 from lossyfl.wire.frame import pack_raw
 from lossyfl.wire.header import read_header
 
@@ -51,10 +64,23 @@ class TestReadHeader:
     def test_max_entries_is_kept_before_anything_is_allocated(self) -> None:
         frame = forge(sample_frame(), 8, struct.pack("<Q", 200_000_000))
         tracemalloc.start()
-        with pytest.raises(FrameError, match="1 to 100000 entries, got 200000000"):
+        with pytest.raises(FrameError, match=r"1 to 100000 entries .*got 200000000"):
             decode(frame, max_entries=100_000)
         assert tracemalloc.get_traced_memory()[1] < 100_000
         tracemalloc.stop()
+
+    @pytest.mark.parametrize("read", [decode, inspect, open_addend])
+    def test_a_few_bytes_do_not_become_gigabytes_unasked(
+        self, read: Callable[[bytes], object]
+    ) -> None:
+        zeros = encode(np.zeros(1000, np.float32), Stochastic(), rng=stream(0))
+        bomb = forge(zeros, 8, struct.pack("<Q", (1 << 24) + 1))
+        assert len(bomb) < 50
+        with pytest.raises(
+            FrameError, match=r"1 to 16777216 entries \(max_entries sets the limit\)"
+        ):
+            read(bomb)
+        assert read_header(bomb, 1 << 25).entries == (1 << 24) + 1
 
     @pytest.mark.parametrize(
         ("offset", "new", "message"),

@@ -184,7 +184,7 @@ def measure(entries: int, levels: int, zero_share: float) -> Result:
     rng = stream(0)
     quantized = quantizer.quantize(x, block_bounds("model", entries, None), rng=rng)
     frame = encode(x, quantizer, rng=rng)
-    info = inspect(frame)
+    info = inspect(frame, max_entries=entries)
     packed = _packed(quantized)
     return Result(
         entries=entries,
@@ -196,7 +196,7 @@ def measure(entries: int, levels: int, zero_share: float) -> Result:
         speed=_measure_speed(x, quantizer, quantized, frame, packed),
         memory=Memory(
             encode=_peak(lambda: encode(x, quantizer, rng=rng)) / entries,
-            decode=_peak(lambda: decode(frame)) / entries,
+            decode=_peak(lambda: decode(frame, max_entries=entries)) / entries,
         ),
     )
 
@@ -247,9 +247,9 @@ def _measure_speed(
             memoryview(coded), alphabet, len(x), offset=0
         ).symbols(1),
         "encode": lambda: encode(x, quantizer, rng=rng),
-        "decode": lambda: decode(frame),
+        "decode": lambda: decode(frame, max_entries=len(x)),
         "encode_cores": lambda: encode(x, quantizer, rng=rng, threads=cores),
-        "decode_cores": lambda: decode(frame, threads=cores),
+        "decode_cores": lambda: decode(frame, max_entries=len(x), threads=cores),
         "peer_coder_encode": lambda: peer.encode(peer.symbols),
         "peer_coder_decode": peer.decode,
         "peer_encode": peer_encode,

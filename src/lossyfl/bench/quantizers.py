@@ -84,7 +84,7 @@ def measure(vector: str, entries: int) -> list[Speed]:
     frames = {name: _frame(policy, x) for name, policy in policies.items()}
     repeats = REPEATS.get(entries, 5)
     encodes = side_by_side({name: _encoding(each, x) for name, each in policies.items()}, repeats)
-    decodes = side_by_side({name: _decoding(each) for name, each in frames.items()}, repeats)
+    decodes = side_by_side({name: _decoding(each, x) for name, each in frames.items()}, repeats)
     return [
         Speed(
             vector=vector,
@@ -113,8 +113,8 @@ def _encoding(policy: Policy, x: Vector) -> Callable[[], object]:
     return lambda: _frame(policy, x)
 
 
-def _decoding(frame: bytes) -> Callable[[], object]:
-    return lambda: decode(frame)
+def _decoding(frame: bytes, x: Vector) -> Callable[[], object]:
+    return lambda: decode(frame, max_entries=len(x))
 
 
 def _sheet(results: list[Speed]) -> Sheet:

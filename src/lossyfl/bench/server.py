@@ -149,14 +149,14 @@ def measure_replies(entries: int) -> Replies:
     """Decode and add one reply."""
     _, frames = _server(entries, 1)
     total, target = np.zeros(entries, np.float32), np.zeros(entries, np.float32)
-    vector = decode(frames[0])
+    vector = decode(frames[0], max_entries=entries)
 
     def add_in_numpy() -> None:
-        np.add(total, np.float32(10) * decode(frames[1]), out=total)
+        np.add(total, np.float32(10) * decode(frames[1], max_entries=entries), out=total)
 
     jobs: dict[str, Callable[[], object]] = {
         "memcpy": lambda: np.copyto(target, vector),
-        "fused": lambda: open_addend(frames[0]).terms.add_to(total, 10),
+        "fused": lambda: open_addend(frames[0], max_entries=entries).terms.add_to(total, 10),
         "numpy": add_in_numpy,
     }
     times = side_by_side(jobs, 15 if entries < 10**7 else 5)
@@ -175,19 +175,19 @@ def measure_sums(entries: int) -> Sums:
     """A reply in its turn, one that waits, and one added to a fixed-point sum."""
     _, frames = _server(entries, 1)
     total, fixed = np.zeros(entries, np.float32), np.zeros(entries, np.int64)
-    terms = open_addend(frames[0]).terms
+    terms = open_addend(frames[0], max_entries=entries).terms
     assert isinstance(terms, Letters)
     integers = np.round(terms.values.astype(np.float64) * 10 * 2**24).astype(np.int64)
 
     def in_turn() -> None:
-        open_addend(frames[0]).terms.add_to(total, 10)
+        open_addend(frames[0], max_entries=entries).terms.add_to(total, 10)
 
     def waiting() -> None:
-        open_addend(frames[0])
+        open_addend(frames[0], max_entries=entries)
         in_turn()
 
     def any_order() -> None:
-        terms = open_addend(frames[0]).terms
+        terms = open_addend(frames[0], max_entries=entries).terms
         assert isinstance(terms, Letters)
         scatter_add(terms.letters, integers, fixed)
 

@@ -15,7 +15,7 @@ from lossyfl.streams import stream
 from lossyfl.targets import target
 from lossyfl.types import Vector
 from lossyfl.vectors import as_vector, check_finite, nmse
-from lossyfl.wire.header import HARD_LIMIT, Address
+from lossyfl.wire.header import Address
 
 FIXED = (
     *(f"stochastic:levels={levels}" for levels in (1, 2, 5, 20, 100)),
@@ -102,5 +102,5 @@ def coded(name: str, kind: str, policy: Policy, x: Vector) -> Coded:
         kind=kind,
         nbytes=len(frame),
         bits=8 * len(frame) / len(x),
-        nmse=nmse(x, decode(frame, max_entries=HARD_LIMIT)),
+        nmse=nmse(x, decode(frame, max_entries=len(x))),
     )

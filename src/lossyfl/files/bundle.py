@@ -53,7 +53,7 @@ def encode_file(
         x = as_vector(array)
         frame = encode(x, quantizer, rng=rng, tensors=(len(x),), threads=threads)
         write_atomically(target, [frame])
-        return Encoded(source=array.nbytes, target=len(frame), exact=0, frame=inspect(frame))
+        return Encoded(source=array.nbytes, target=len(frame), exact=0, frame=_inspect(frame, x))
     if source.suffix != safetensors.SUFFIX:
         allowed = "a .npy vector or a .safetensors model"
         raise InputError("file", of="codec encode", allowed=allowed, got=source.name)
@@ -80,8 +80,13 @@ def _encode_model(
         source=sum(memoryview(tensor.data).nbytes for tensor in model.tensors),
         target=target.stat().st_size,
         exact=sum(memoryview(tensor.data).nbytes for tensor in exact),
-        frame=inspect(frame),
+        frame=_inspect(frame, vector),
     )
+
+
+def _inspect(frame: bytes, x: Vector) -> FrameInfo:
+    """What our own frame of `x` is made of."""
+    return inspect(frame, max_entries=len(x))
 
 
 def decode_file(

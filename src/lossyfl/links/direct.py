@@ -47,4 +47,4 @@ class Direct:
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x)."""
-        return decode(frame, max_entries=HARD_LIMIT), state
+        return decode(frame, max_entries=HARD_LIMIT), state  # the caller knows the length

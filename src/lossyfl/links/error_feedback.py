@@ -55,4 +55,4 @@ class ErrorFeedback:
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x + memory)."""
-        return decode(frame, max_entries=HARD_LIMIT), state
+        return decode(frame, max_entries=HARD_LIMIT), state  # the caller knows the length

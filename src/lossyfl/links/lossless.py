@@ -41,4 +41,4 @@ class Lossless:
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """X."""
-        return decode(frame, max_entries=HARD_LIMIT), state
+        return decode(frame, max_entries=HARD_LIMIT), state  # the caller knows the length

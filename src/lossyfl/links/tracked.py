@@ -34,7 +34,7 @@ from lossyfl.links.base import LinkState, Message, nothing
 from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
 from lossyfl.vectors import product
-from lossyfl.wire.header import HARD_LIMIT, HEADER, WHOLE, read_header
+from lossyfl.wire.header import HEADER, WHOLE, read_header
 
 NEW = 0.2
 """What the latest move counts in the drift: coarse frames are noisy, and five of them are less so."""
@@ -88,7 +88,7 @@ class Tracked:
         _, frame = self.quantizer.make(change, message)
         _, after = self.receive(frame, state)
         if self.compensate:
-            after = replace(after, memory=change - decode(frame, max_entries=HARD_LIMIT))
+            after = replace(after, memory=change - decode(frame, max_entries=len(x)))
         return frame, after
 
     def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
@@ -108,8 +108,8 @@ class Tracked:
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """The estimate, moved by the frame."""
-        sent = decode(frame, max_entries=HARD_LIMIT)
-        part = read_header(frame, HARD_LIMIT).address.part
+        sent = decode(frame, max_entries=len(state.estimate))
+        part = read_header(frame, len(state.estimate)).address.part
         if not self.predict:
             if part:
                 raise FrameError(HEADER.size, "no part of a drift, which this link has not", part)

@@ -22,7 +22,6 @@ from lossyfl.server import Server
 from lossyfl.simulation.store import Slots, Store
 from lossyfl.simulation.work import Answer
 from lossyfl.types import Vector
-from lossyfl.wire.header import HARD_LIMIT
 
 DEVICES = 3
 """How many replies of a round are kept: those of the first devices that answered in time."""
@@ -53,16 +52,17 @@ class Updates:
         if server.round not in self.rounds:
             return
         self.folder.mkdir(exist_ok=True)
+        entries = len(server.theta)
         if server.scheme.downlink.incremental and server.round > 0:
             kept = server.state().link.memory
             left = kept if len(kept) else server.theta - server.estimate
-            self._write(f"{server.round}-down", server.broadcast, left)
+            self._write(f"{server.round}-down", server.broadcast, left, entries)
         for answer in [answer for answer in answers if not answer.late][:DEVICES]:
             left = store.read(answer.device, int(slots[answer.device])).uplink.memory
-            self._write(f"{server.round}-up-{answer.device}", answer.frame, left)
+            self._write(f"{server.round}-up-{answer.device}", answer.frame, left, entries)
 
-    def _write(self, name: str, frame: bytes, left: Vector) -> None:
-        sent = decode(frame, max_entries=HARD_LIMIT)
+    def _write(self, name: str, frame: bytes, left: Vector, entries: int) -> None:
+        sent = decode(frame, max_entries=entries)
         file = io.BytesIO()
         np.save(file, sent + left if len(left) else sent)
         write_atomically(self.folder / f"{name}.npy", [file.getvalue()])

@@ -214,15 +214,18 @@ def reconstruct(opened: Opened, threads: int = 1) -> Vector:
     plain = opened.table.blocks == 1 and opened.rotation is None and opened.dither is None
     if plain and isinstance(opened.symbols, body.Coded):
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
-    symbols = unpack_symbols(opened, threads)
-    quantized = Quantized(
-        symbols=symbols,
+    return values(unpack_quantized(opened, threads), threads)
+
+
+def unpack_quantized(opened: Opened, threads: int = 1) -> Quantized:
+    """The symbols of an opened frame, with all that turns them into floats."""
+    return Quantized(
+        symbols=unpack_symbols(opened, threads),
         bounds=opened.bounds,
         table=opened.table,
         rotation=opened.rotation,
         dither=opened.dither,
     )
-    return values(quantized, threads)
 
 
 def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:

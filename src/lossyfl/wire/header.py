@@ -37,7 +37,8 @@ SEED = struct.Struct("<Q")
 CHECKSUM = struct.Struct("<I")
 DITHERED = 4
 ROTATED = 8
-MAX_ENTRIES = 1 << 28
+MAX_ENTRIES = 1 << 24
+"""What a reader takes that was not told what to expect: 64 MB of floats."""
 HARD_LIMIT = 1 << 33
 
 
@@ -155,8 +156,9 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
     if kind not in KINDS[version]:
         raise FrameError(4, f"a kind in {sorted(map(int, KINDS[version]))}", kind)
     _check_code(version, code, last)
-    if not 1 <= entries <= min(max_entries, HARD_LIMIT):
-        raise FrameError(8, f"1 to {min(max_entries, HARD_LIMIT)} entries", entries)
+    limit = min(max_entries, HARD_LIMIT)
+    if not 1 <= entries <= limit:
+        raise FrameError(8, f"1 to {limit} entries (max_entries sets the limit)", entries)
     if block and code & 3 == Coding.RAW:
         raise FrameError(20, "no blocks of raw floats", block)
     part = data[HEADER.size] if version >= 3 else 0

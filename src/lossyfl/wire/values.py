@@ -37,6 +37,12 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
     return _turned_back(out, quantized.rotation)
 
 
+def check_values(quantized: Quantized, threads: int = 1) -> None:
+    """Raise where `values` would: dither and rotation may overflow, tables are finite."""
+    if quantized.dither is not None or quantized.rotation is not None:
+        values(quantized, threads)
+
+
 def is_even(table: Table) -> bool:
     """Whether a table is of even steps from zero on, which dither needs."""
     return isinstance(table, Ladder) and table.alphabet % 2 == 1
