@@ -1,5 +1,7 @@
 """The fast transform against the matrix."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,8 +10,13 @@ from scipy.linalg import hadamard as matrix
 from scipy.stats import norm
 from tests.helpers import laplace
 
-from lossyfl import Rotated, Stochastic, decode, encode, inspect, stream
+from lossyfl import InputError, Rotated, Stochastic, decode, encode, inspect, stream
+from lossyfl.quantizers.rotated import Signs
 from lossyfl.rotation import hadamard, padded_length, rotate, unrotate
+from lossyfl.types import Rotation
+from lossyfl.wire.frame import pack
+from lossyfl.wire.header import Address
+from lossyfl.wire.values import values
 
 
 @pytest.mark.parametrize("k", range(12))
@@ -36,13 +43,47 @@ def test_long_vectors_stage_by_stage(k: int) -> None:
     assert np.array_equal(z, y)
 
 
-@given(entries=st.integers(1, 5000), seed=st.integers(0, 2**64 - 1))
-def test_turning_back(entries: int, seed: int) -> None:
+@given(entries=st.integers(1, 5000), seed=st.none() | st.integers(0, 2**64 - 1))
+def test_turning_back(entries: int, seed: int | None) -> None:
     x = laplace(entries)
     z = rotate(x, seed)
     assert len(z) == padded_length(entries)
     assert np.isclose(np.linalg.norm(z), np.linalg.norm(x), rtol=1e-5)
     assert np.allclose(unrotate(z, seed, entries), x, atol=1e-5)
+
+
+def test_without_signs_the_first_entry_is_the_sum_of_all() -> None:
+    x = np.abs(laplace(1024))
+    assert rotate(x, None)[0] == pytest.approx(x.sum() / 32, rel=1e-5)
+    assert abs(rotate(x, 0)[0]) < x.sum() / 32 / 4
+
+
+@pytest.mark.parametrize("signs", ["fresh", "fixed", "none"])
+def test_signs_travel_in_the_frame(signs: Signs) -> None:
+    """Two frames of other rounds: the same signs, or others; both decode to what was quantized."""
+    x = laplace(3000)
+    rotated = Rotated(inner=Stochastic(levels=200), signs=signs)
+    frames = [encode(x, rotated, rng=stream(1, round=t)) for t in (1, 2)]
+    assert [frame[3] for frame in frames] == [4 if signs == "none" else 1] * 2  # the version
+    seeds = [frame[32:40] for frame in frames]
+    assert (seeds[0] == seeds[1]) == (signs != "fresh")
+    for frame in frames:
+        assert np.linalg.norm(decode(frame) - x) < 0.05 * np.linalg.norm(x)
+
+
+def test_a_seed_of_all_ones_has_signs_before_version_4() -> None:
+    """Frames of older versions mean what they meant."""
+    x = laplace(100)
+    made = Rotated(inner=Stochastic(levels=200)).quantize(x, np.array([0, 100]), rng=stream(0))
+    odd = replace(made, rotation=Rotation(seed=2**64 - 1, entries=100))
+    frame = pack(odd, Address())
+    assert frame[3] == 1
+    assert np.array_equal(decode(frame), values(odd))
+
+
+def test_unknown_signs_are_refused_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"signs of a rotation must be .*none"):
+        Rotated(inner=Stochastic(levels=2), signs="non")  # type: ignore[arg-type]
 
 
 def test_a_spike_is_spread_evenly() -> None:

@@ -1,11 +1,13 @@
 """Schemes by name."""
 
+import numpy as np
 import pytest
 
-from lossyfl import InputError, Stochastic, scheme
+from lossyfl import Device, InputError, Server, Stochastic, scheme
 from lossyfl.links import Direct, ErrorFeedback, Lossless, Schedule, Tracked
 from lossyfl.optimizers import Adam, Momentum, Plain
 from lossyfl.schemes import names
+from lossyfl.types import Vector
 
 
 def test_the_papers_five() -> None:
@@ -79,3 +81,59 @@ def test_levels_may_change_with_the_round() -> None:
 def test_wrong_specs(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         scheme(spec)
+
+
+class TestReadings:
+    """What the paper leaves open, as options."""
+
+    @pytest.mark.parametrize("name", ["lfl", "lgm", "ltgm"])
+    def test_an_exact_uplink(self, name: str) -> None:
+        chosen = scheme(f"{name}:q2=exact")
+        assert isinstance(chosen.uplink, Lossless)
+        assert type(chosen.downlink) is type(scheme(name).downlink)
+
+    def test_lb_with_an_exact_uplink_is_lossless(self) -> None:
+        with pytest.raises(InputError, match=r"q2 of lb must be .*, got exact"):
+            scheme("lb:q2=exact")
+
+    @pytest.mark.parametrize("name", ["lossless", "lb", "lfl", "lgm", "lean"])
+    def test_signs_without_a_rotation_are_refused(self, name: str) -> None:
+        with pytest.raises(InputError, match=f"option of {name} must be .*, got signs"):
+            scheme(f"{name}:signs=none")
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("lgm:server_model=estimate", "lgm:compensate_server=false"),
+            ("lfl:compensate_server=true", "lfl:server_model=preserved"),
+        ],
+    )
+    def test_two_spellings_of_one_recursion(self, one: str, other: str) -> None:
+        """z = theta + memory obeys the other's equation: the same estimates, but for rounding.
+
+        lgm from the estimate: z' = theta_hat + sum + memory' = z + sum, and theta_hat' = Q(z').
+        lfl compensated: likewise, with theta_hat' = theta_hat + Q(z' - theta_hat).
+        """
+        estimates = [
+            played(f"{spec}{',' if ':' in spec else ':'}q1=50,q2=50") for spec in (one, other)
+        ]
+        for mine, theirs in zip(*estimates, strict=True):
+            assert np.allclose(mine, theirs, rtol=0, atol=1e-3)
+        assert not np.allclose(estimates[0][-1], estimates[0][-2], rtol=0, atol=1e-2)
+
+
+def played(spec: str) -> list[Vector]:
+    """The estimates of a few rounds of two devices that pull to different sides."""
+    chosen = scheme(spec)
+    server = Server(np.zeros(200, np.float32), chosen, samples={0: 1, 1: 3}, seed=3)
+    devices = {m: Device(m, chosen, seed=3) for m in (0, 1)}
+    target = np.linspace(-1, 1, 200, dtype=np.float32)
+    estimates: list[Vector] = []
+    for _ in range(6):
+        server.open_round()
+        for m, device in devices.items():
+            theta = device.receive(server.frames_for(m, device.held))
+            server.accept(m, device.reply(theta + np.float32(0.3) * (target * (m + 1) - theta)))
+        server.close_round()
+        estimates.append(server.estimate.copy())
+    return estimates

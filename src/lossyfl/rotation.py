@@ -5,7 +5,9 @@ linear transform of the paper's benchmark LTGM. For x padded with zeros to n = 2
 
     rotate(x) = H D x / sqrt(n)        unrotate(z) = D H z / sqrt(n)
 
-where D has random signs and H is the Walsh-Hadamard matrix, H H = n I. H is never formed: with
+where D has random signs and H is the Walsh-Hadamard matrix, H H = n I. Without signs (D = I) the first entry
+is the sum of all, which grows where weights drift together: the reading of LTGM that fits the paper's words
+best. H is never formed: with
 H_2n = [[H, H], [H, -H]], a stage of stride h maps every pair (a, b) at distance h to (a + b, a - b),
 and k stages make H. Their order is fixed, so the result is the same to the bit everywhere.
 
@@ -32,20 +34,22 @@ def padded_length(entries: int) -> int:
     return 1 << (entries - 1).bit_length()
 
 
-def rotate(x: Vector, seed: int) -> Vector:
-    """H D x / sqrt(n) of the padded vector."""
+def rotate(x: Vector, seed: int | None) -> Vector:
+    """H D x / sqrt(n) of the padded vector; a seed of None leaves all signs as they are."""
     z = np.zeros(padded_length(len(x)), dtype=np.float32)
     z[: len(x)] = x
-    _flip(z, _sign_words(seed, len(z)))
+    if seed is not None:
+        _flip(z, _sign_words(seed, len(z)))
     hadamard(z)
     return z
 
 
-def unrotate(z: Vector, seed: int, entries: int) -> Vector:
+def unrotate(z: Vector, seed: int | None, entries: int) -> Vector:
     """The first `entries` of D H z / sqrt(n): what was rotated."""
     x = z.copy()
     hadamard(x)
-    _flip(x, _sign_words(seed, len(x)))
+    if seed is not None:
+        _flip(x, _sign_words(seed, len(x)))
     return x[:entries].copy()
 
 

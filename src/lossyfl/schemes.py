@@ -12,6 +12,7 @@
 
 `server_model` says from which vector the server goes on: the devices' "estimate", or its own,
 "preserved". q1 and q2 are numbers, or change with the round: "8@0/4@50" is 8, and 4 from round 50 on.
+q2=exact sends updates as they are, as Theorem 1 assumes.
 lean's C is any quantizer, within a budget of bytes if one is given. Its server keeps what devices have not
 heard yet, as in EF21-P (Gruntkowska et al., ICML 2023) and MCM (Philippenko and Dieuleveut, NeurIPS 2021),
 so that biased quantizers, which are far better at low rates, may be used.
@@ -39,7 +40,7 @@ from lossyfl.links import (
 )
 from lossyfl.optimizers import Optimizer, optimizer
 from lossyfl.quantizers import quantizer
-from lossyfl.quantizers.rotated import Rotated
+from lossyfl.quantizers.rotated import Rotated, Signs
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.registry import Registry
 from lossyfl.types import Quantizer, Scale
@@ -170,6 +171,10 @@ def lb(
     server_lr: float | None = None,
 ) -> Scheme:
     """Lossless broadcast: the model exact, updates quantized with error compensation."""
+    if q2 == "exact":
+        raise InputError(
+            "q2", of="lb", allowed="levels (with an exact uplink it is lossless)", got=q2
+        )
     return Scheme(
         name="lb",
         downlink=Lossless(),
@@ -201,7 +206,7 @@ def lfl(
     return Scheme(
         name="lfl",
         downlink=Tracked(quantizer=down, compensate=compensate_server),
-        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
+        uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
@@ -225,7 +230,7 @@ def lgm(
     return Scheme(
         name="lgm",
         downlink=keeps if compensate_server else Direct(quantizer=plain),
-        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
+        uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
@@ -238,17 +243,21 @@ def ltgm(
     q2: Levels = 2,
     scale: Scale = "model",
     damping: bool = False,
+    signs: Signs = "fresh",
     server_model: ServerModel = "preserved",
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:
-    """Lossy transformed global model: rotated, then quantized (Caldas et al., 2018)."""
+    """Lossy transformed global model: rotated, then quantized (Caldas et al., 2018).
+
+    signs: random ones before the Walsh-Hadamard transform, "fresh" every round, "fixed", or "none"
+    """
     plain = levels(q1, scale)
-    rotated = tuple(Rotated(inner=inner) for inner in plain.quantizers)
+    rotated = tuple(Rotated(inner=inner, signs=signs) for inner in plain.quantizers)
     return Scheme(
         name="ltgm",
         downlink=Direct(quantizer=Schedule(plain.rounds, rotated)),
-        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
+        uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
     )
@@ -293,6 +302,13 @@ def _policy(spec: str, limit: str | None, of: str, first: int = 0) -> Policy:
     if limit is None:
         return Schedule.constant(chosen)
     return budgeted(limit, chosen, of=of, first=first)
+
+
+def _uplink(q2: Levels, scale: Scale, damping: bool) -> Link:
+    """Updates quantized with error compensation, or exact."""
+    if q2 == "exact":
+        return Lossless()
+    return ErrorFeedback(quantizer=_kept(levels(q2, scale), damping))
 
 
 def _kept(policy: Schedule, damping: bool) -> Policy:

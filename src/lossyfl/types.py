@@ -166,9 +166,9 @@ Table: TypeAlias = Ladder | Codebook | Scaled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotation:
-    """That symbols are of a rotated vector: the seed of the rotation, and the entries before it."""
+    """That symbols are of a rotated vector: the seed of its signs, None for none, and the entries before."""
 
-    seed: int
+    seed: int | None
     entries: int
 
 

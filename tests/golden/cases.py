@@ -86,6 +86,11 @@ CASES = (
         tensors=(100, 1, 2399, 500),
     ),
     Case(name="rotated", entries=1500, quantizer=Rotated(inner=Stochastic(levels=50))),
+    Case(
+        name="rotated-without-signs",
+        entries=1500,
+        quantizer=Rotated(inner=Stochastic(levels=50), signs="none"),
+    ),
     Case(name="scaled", entries=3000, quantizer=quantizer("deadzone:target=1bit,scale=256")),
     Case(name="dithered", entries=2001, quantizer=quantizer("dithered:step=1,scale=500")),
     Case(name="rotated-dithered", entries=700, quantizer=quantizer("rotated+dithered:step=0.5")),

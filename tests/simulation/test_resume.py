@@ -59,7 +59,12 @@ def kill_when(process: "subprocess.Popen[str]", folder: Path, lines: int, more: 
 
 @pytest.mark.parametrize(
     ("workers", "every", "optimizer"),
-    [(1, "0", "sgd"), (2, "0.1", "adam:moments=kept"), (2, "0", "adam:moments=shared")],
+    [
+        (1, "0", "sgd"),
+        (2, "0.1", "adam:moments=kept"),
+        (2, "0", "adam:moments=shared"),
+        (2, "0.1", "adam:moments=carried"),
+    ],
 )
 def test_killed_at_random_moments(workers: int, every: str, optimizer: str, tmp_path: Path) -> None:
     rng = random.Random(f"{workers}{every}{optimizer}")

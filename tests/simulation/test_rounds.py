@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from lossyfl import Device, InputError, Server, stream
 from lossyfl.files import safetensors
@@ -114,6 +117,8 @@ def test_same_as_complete_devices(spec: str, faults: dict[str, float], tmp_path:
         {"scheme": "lfl"},
         {"scheme": "lossless", "optimizer": "adam:moments=kept", "lr": "0.01"},
         {"scheme": "lb", "optimizer": "adam:moments=shared", "lr": "0.01"},
+        {"scheme": "lfl", "optimizer": "adam:moments=carried", "lr": "0.01"},
+        {"optimizer": "sgd:momentum=0.9,moments=carried", "slow": 0.3, "participation": 0.6},
         {"scheme": "lgm", "slow": 0.3, "drop_out": 0.2, "participation": 0.6},
     ],
 )
@@ -165,6 +170,40 @@ def test_shared_moments_are_the_mean_of_the_devices(tmp_path: Path) -> None:
     for name in ("kept", "shared"):
         run(replace(base, optimizer=f"adam:moments={name}"), tmp_path / f"{name}2")
     assert model(tmp_path / "kept2") != model(tmp_path / "shared2")
+
+
+@pytest.mark.parametrize("participation", [1.0, 0.5])
+def test_carried_moments_are_one_optimizer_for_all_devices_in_turn(
+    participation: float, tmp_path: Path
+) -> None:
+    """Against a plain loop over one model and one torch.optim.Adam that nobody resets.
+
+    Line 6 is summed in float64 here and in float32 there: the models differ by roundings only.
+    """
+    asked = replace(BASE, scheme="lossless", optimizer="adam:eps=1e-7,moments=carried", lr="0.01")
+    asked = replace(asked, participation=participation)
+    setup = prepare(asked)
+    trainer = Trainer(setup.task, setup.parts, setup.local, seed=asked.seed)  # for its batches
+    module = setup.task.model()
+    parameters = list(module.parameters())
+    optimizer = torch.optim.Adam(parameters, lr=0.01, eps=1e-7)
+    x, y = torch.from_numpy(setup.task.train.x), torch.from_numpy(setup.task.train.y).long()
+    theta = setup.theta.astype(np.float64)
+    for t in range(setup.rounds):
+        chosen = sample(range(setup.devices), participation, seed=asked.seed, round=t)
+        weights = {m: len(setup.parts[m]) for m in chosen}
+        total = np.zeros_like(theta)
+        for m in sorted(chosen):
+            vector_to_parameters(torch.from_numpy(theta.astype(np.float32)), parameters)
+            for batch in trainer.batches(m, t):
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(module(x[batch]), y[batch]).backward()
+                optimizer.step()
+            trained = parameters_to_vector(parameters).detach().numpy()
+            total += weights[m] / sum(weights.values()) * (trained - theta)
+        theta = theta + total
+    run(asked, tmp_path / "out")
+    assert np.allclose(entries(tmp_path / "out"), theta, rtol=0, atol=2e-5)
 
 
 def test_a_round_without_anyone_changes_nothing(tmp_path: Path) -> None:

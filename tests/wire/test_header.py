@@ -42,9 +42,9 @@ class TestAddress:
 class TestReadHeader:
     def test_another_version_says_so(self) -> None:
         with pytest.raises(
-            FrameError, match=r"byte 3: expected a frame version up to 3, got version 4"
+            FrameError, match=r"byte 3: expected a frame version up to 4, got version 5"
         ):
-            decode(forge(sample_frame(), 3, b"\x04"))
+            decode(forge(sample_frame(), 3, b"\x05"))
 
     def test_a_drift_before_version_3(self) -> None:
         with pytest.raises(FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3\], got 4"):

@@ -8,7 +8,6 @@ from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
 from lossyfl.links.policy import Policy
 from lossyfl.quantizers.rotated import Rotated
-from lossyfl.rotation import rotate
 from lossyfl.types import Vector
 from lossyfl.wire.header import HARD_LIMIT
 
@@ -42,8 +41,8 @@ class Direct:
     def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
         """X, or what a rotation makes of it."""
         del state
-        rotates = all(isinstance(each, Rotated) for each in self.quantizer.quantizers)
-        return rotate(x, message.rng.a) if rotates else x
+        first = self.quantizer.quantizers[0]
+        return first.rotate(x, message.rng) if isinstance(first, Rotated) else x
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x)."""

@@ -28,7 +28,7 @@ def quantizer(spec: str) -> Quantizer:
     >>> quantizer("stochastic:levels=5,scale=tensor")
     Stochastic(levels=5, scale='tensor')
     >>> quantizer("rotated+stochastic:levels=50")
-    Rotated(inner=Stochastic(levels=50, scale='model'))
+    Rotated(inner=Stochastic(levels=50, scale='model'), signs='fresh')
     """
     _load_all()
     made = _registry.build(spec.removeprefix(ROTATED))

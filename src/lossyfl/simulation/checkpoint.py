@@ -18,7 +18,7 @@ class Checkpoint:
     """Everything that is not in the store.
 
     slots:        of every device, a byte each
-    common:       moments that all devices share, with the steps taken
+    common:       moments that all devices share or hand on, with the steps taken
     data_dir:     where the data was looked for, empty for the usual places
     average:      of the models that devices held; empty if nobody looks at it
     save_updates: rounds whose vectors are kept

@@ -94,7 +94,7 @@ class Here:
     def __init__(self, setup: Setup, store: Path, shape: Shape, workers: int) -> None:
         self.workers = workers
         self.shared = setup.theta.copy()
-        self.common = np.zeros(shape.moments, dtype=np.float32)
+        self.common = np.zeros(setup.common, dtype=np.float32)
         self._threads = torch.get_num_threads()
         torch.set_num_threads(1)
         trainer = Trainer(setup.task, setup.parts, setup.local, seed=setup.experiment.seed)
@@ -262,7 +262,7 @@ def _blueprint(setup: Setup, store: Path, shape: Shape) -> Blueprint:
         store=store,
         shape=shape,
         shared=Shared(setup.theta),
-        common=Shared(np.zeros(shape.moments, dtype=np.float32)),
+        common=Shared(np.zeros(setup.common, dtype=np.float32)),
     )
 
 

@@ -177,7 +177,7 @@ class Simulation:
         """Lines 4 and 5: all answers in the order of devices, and the seconds of accepting them."""
         answers: list[Answer] = []
         seconds = 0.0
-        for batch in self.pool.run(self._jobs(participants)):
+        for batch in self._batches(participants):
             start = time.perf_counter()
             for answer in batch:
                 if not answer.late:
@@ -186,7 +186,23 @@ class Simulation:
             seconds += time.perf_counter() - start
         for device in participants:
             self.slots[device] = self._target(device)
+        self.common_steps += len(participants) * self._more_steps
         return sorted(answers, key=lambda answer: answer.device), seconds
+
+    @property
+    def _more_steps(self) -> int:
+        """By how many steps a device moves the moments that the next one goes on from."""
+        carried = self.setup.local.optimizer.moments == "carried"
+        return self.setup.local.tau if carried else 0
+
+    def _batches(self, participants: list[int]) -> Iterator[list[Answer]]:
+        """Answers, portion by portion; carried moments leave no two portions to do at once."""
+        jobs = self._jobs(participants)
+        if not self._more_steps:
+            yield from self.pool.run(jobs)
+        else:
+            for job in jobs:
+                yield from self.pool.run([job])
 
     def _jobs(self, participants: list[int]) -> Iterator[Visits]:
         """Visits in portions that get smaller towards the end, so that all workers end together."""
@@ -205,7 +221,12 @@ class Simulation:
                 )
                 for device in participants[start:stop]
             )
-            yield Visits(round=self.server.round, common_steps=self.common_steps, visits=visits)
+            yield Visits(
+                round=self.server.round,
+                common_steps=self.common_steps + start * self._more_steps,
+                more_steps=self._more_steps,
+                visits=visits,
+            )
             start = stop
 
     def _target(self, device: int) -> int:

@@ -16,7 +16,13 @@ from lossyfl.tasks.flat import Place
 from lossyfl.tasks.optimizers import optimizer
 from lossyfl.tasks.partitions import divide
 from lossyfl.tasks.steps import step
-from lossyfl.tasks.training import Local, check_batch, initial_model, moments_length
+from lossyfl.tasks.training import (
+    Local,
+    check_batch,
+    common_length,
+    initial_model,
+    moments_length,
+)
 from lossyfl.types import Vector
 
 
@@ -53,12 +59,21 @@ class Setup:
     @property
     def shape(self) -> Shape:
         """How large the devices' store is."""
-        trained = sum(place.stop - place.start for place in self.places if place.trained)
         return Shape(
             devices=self.devices,
             memory=len(self.scheme.uplink.init(self.theta).memory),
-            moments=moments_length(self.local, trained),
+            moments=moments_length(self.local, self._trained),
         )
+
+    @property
+    def common(self) -> int:
+        """The entries of moments that lie in memory for all workers."""
+        return common_length(self.local, self._trained)
+
+    @property
+    def _trained(self) -> int:
+        """The entries of the model that have gradients."""
+        return sum(place.stop - place.start for place in self.places if place.trained)
 
 
 def load_task(spec: str, data_dir: Path | None = None) -> Task:

@@ -46,7 +46,7 @@ class Workshop:
     """One process's tools, for all devices: a model with its data, the store, the shared vectors.
 
     shared: theta_hat of the round, or the model that is evaluated
-    common: moments that all devices share, where they do
+    common: moments that all devices share or hand on, where they do
     """
 
     def __init__(
@@ -74,7 +74,10 @@ class Workshop:
         device.settle(arrived=not visit.late)
         state = device.state()
         kept = replace(
-            remembered, accepted=state.accepted, uplink=state.uplink, moments=outcome.moments
+            remembered,
+            accepted=state.accepted,
+            uplink=state.uplink,
+            moments=self._hand_on(outcome.moments),
         )
         self.store.write(visit.device, visit.target, kept)
         return Answer(
@@ -107,22 +110,37 @@ class Workshop:
         return device
 
     def _moments(self, own: Moments, common_steps: int) -> Moments:
-        if self.trainer.local.optimizer.moments == "shared":
+        if self.trainer.local.optimizer.moments in ("shared", "carried"):
             return Moments(values=self.common, steps=common_steps)
         return own
+
+    def _hand_on(self, moments: Moments) -> Moments:
+        """What the device keeps: nothing where the next one goes on from its moments."""
+        if self.trainer.local.optimizer.moments != "carried":
+            return moments
+        self.common[:] = moments.values
+        return Moments()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visits:
-    """Some devices of a round."""
+    """Some devices of a round.
+
+    common_steps: that the common moments have seen when the first of them begins
+    more_steps:   that each device adds to them
+    """
 
     round: int
     common_steps: int
+    more_steps: int
     visits: tuple[Visit, ...]
 
     def do(self, workshop: Workshop) -> list[Answer]:
-        """One answer a device."""
-        return [workshop.visit(visit, self.round, self.common_steps) for visit in self.visits]
+        """One answer per device."""
+        return [
+            workshop.visit(visit, self.round, self.common_steps + turn * self.more_steps)
+            for turn, visit in enumerate(self.visits)
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

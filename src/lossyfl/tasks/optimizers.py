@@ -9,6 +9,9 @@
     kept     every device keeps its own for its next round
     shared   all devices begin with the mean of what they ended with; this costs an uplink of its own, or
              a simulation: bytes of moments are not in the ledger
+    carried  one optimizer for all devices in turn: its moments and its count of steps go from device to
+             device, in the order of their numbers, and from round to round. This is what a program with one
+             model and one optimizer object does; no federation could, so bytes of moments are not counted
 """
 
 from dataclasses import dataclass
@@ -20,7 +23,7 @@ from torch import nn
 from lossyfl.errors import InputError
 from lossyfl.registry import Registry
 
-Keep = Literal["reset", "kept", "shared"]
+Keep = Literal["reset", "kept", "shared", "carried"]
 
 
 class LocalOptimizer(Protocol):

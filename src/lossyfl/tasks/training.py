@@ -177,10 +177,15 @@ def without_denormals() -> Generator[None]:
         torch.set_flush_denormal(False)
 
 
-def moments_length(local: Local, entries: int) -> int:
+def common_length(local: Local, entries: int) -> int:
     """The entries of an optimizer's memory that outlives a round."""
     kept = local.optimizer.moments != "reset"
     return entries * len(local.optimizer.buffers) if kept else 0
+
+
+def moments_length(local: Local, entries: int) -> int:
+    """Those of them that every device keeps for itself: none where one memory is carried through all."""
+    return 0 if local.optimizer.moments == "carried" else common_length(local, entries)
 
 
 def chunks(task: Task) -> int:

@@ -2,7 +2,7 @@
 
     size  part
       32  header, 33 with a part of a drift (see `header`)
-       8  seed of the rotation, only if rotated
+       8  seed of the rotation's signs, only if rotated; 2^64 - 1 for none, from version 4 on
        8  seed of the dither, only if dithered
           blocks, tables, symbols (raw: float32 entries and nothing else)
        4  checksum
@@ -34,8 +34,10 @@ from lossyfl.wire.header import (
     DITHERED,
     HEADER,
     MAX_ENTRIES,
+    NO_SIGNS,
     ROTATED,
     SEED,
+    UNSIGNED,
     Address,
     Bytes,
     Coding,
@@ -69,7 +71,10 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
     if len(shared) + size > 4 * entries:
         return pack_raw(values(quantized), address)
     field = tables.block_field(bounds)
-    head = write_header(address, coding | flags, table.form, table.alphabet, entries, field)
+    unsigned = rotation is not None and rotation.seed is None
+    head = write_header(
+        address, coding | flags, table.form, table.alphabet, entries, field, unsigned=unsigned
+    )
     return seal([head, shared, *data])
 
 
@@ -77,7 +82,8 @@ def _seeds(quantized: Quantized) -> tuple[bytes, int]:
     """The seeds of rotation and dither, and the flags that say which are there."""
     seeds, flags = b"", 0
     if quantized.rotation is not None:
-        seeds, flags = SEED.pack(quantized.rotation.seed), ROTATED
+        seed = quantized.rotation.seed
+        seeds, flags = SEED.pack(NO_SIGNS if seed is None else seed), ROTATED
     if quantized.dither is not None:
         seeds, flags = seeds + SEED.pack(quantized.dither), flags | DITHERED
     return seeds, flags
@@ -161,7 +167,9 @@ def open_body(frame: Bytes, header: Header) -> Opened | Vector:
         return _read_raw(data[at:], header.entries, at)
     rotation = dither_seed = None
     if header.rotated:
-        rotation = Rotation(seed=_read_seed(data, at), entries=header.entries)
+        seed = _read_seed(data, at)
+        unsigned = header.version >= UNSIGNED and seed == NO_SIGNS
+        rotation = Rotation(seed=None if unsigned else seed, entries=header.entries)
         at += SEED.size
     if header.dithered:
         dither_seed = _read_seed(data, at)

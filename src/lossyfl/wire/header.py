@@ -10,11 +10,11 @@
         16     4  round
         20     4  block field (see `tables`)
         24     8  digest of the estimate that the frame applies to
-        32     1  part of the drift that it goes on from, in 128ths, only in version 3
+        32     1  part of the drift that it goes on from, in 128ths, from version 3 on
       last     4  checksum: the lower half of XXH3-64 of all bytes before it
 
-All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 drifts; a frame is
-written as the oldest version that can say it, to the bit as before.
+All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 drifts, version 4 rotations
+without signs; a frame is written as the oldest version that can say it, to the bit as before.
 """
 
 import struct
@@ -30,7 +30,7 @@ from lossyfl.types import Codebook, Ladder, Scaled
 Bytes = bytes | bytearray | memoryview
 
 MAGIC = b"LFL"
-VERSION = 3
+VERSION = 4
 """The newest; all up to it are read."""
 HEADER = struct.Struct("<3sBBBHQIIQ")
 SEED = struct.Struct("<Q")
@@ -40,6 +40,10 @@ ROTATED = 8
 MAX_ENTRIES = 1 << 24
 """What a reader takes that was not told what to expect: 64 MB of floats."""
 HARD_LIMIT = 1 << 33
+UNSIGNED = 4
+"""The first version with rotations without signs."""
+NO_SIGNS = 2**64 - 1
+"""What stands for their seed."""
 
 
 class Kind(IntEnum):
@@ -62,10 +66,11 @@ class Coding(IntEnum):
 
 CODINGS = frozenset(int(coding) for coding in Coding)
 OLD_FORMS = (Ladder.form, Codebook.form)
-FORMS = {1: OLD_FORMS, 2: (*OLD_FORMS, Scaled.form), 3: (*OLD_FORMS, Scaled.form)}
+ALL_FORMS = (*OLD_FORMS, Scaled.form)
+FORMS = {1: OLD_FORMS, 2: ALL_FORMS, 3: ALL_FORMS, 4: ALL_FORMS}
 """The forms of tables that a version knows."""
 OLD_KINDS = frozenset(Kind) - {Kind.DRIFT}
-KINDS = {1: OLD_KINDS, 2: OLD_KINDS, 3: frozenset(Kind)}
+KINDS = {1: OLD_KINDS, 2: OLD_KINDS, 3: frozenset(Kind), 4: frozenset(Kind)}
 """The kinds that a version knows."""
 WHOLE = 128
 """How the whole of a drift is written; up to 255, nearly twice of it."""
@@ -120,12 +125,24 @@ class Header:
 
 
 def write_header(
-    address: Address, coding: int, form: int, alphabet: int, entries: int, block: int
+    address: Address,
+    coding: int,
+    form: int,
+    alphabet: int,
+    entries: int,
+    block: int,
+    *,
+    unsigned: bool = False,
 ) -> bytes:
-    """The header as bytes, of the oldest version that can say it."""
+    """The header as bytes, of the oldest version that can say it.
+
+    unsigned: whether it is rotated without signs
+    """
     version = 2 if form == Scaled.form or coding & DITHERED else 1
     if address.part or address.kind == Kind.DRIFT:
         version = 3
+    if unsigned:
+        version = UNSIGNED
     head = HEADER.pack(
         MAGIC,
         version,
