@@ -1,12 +1,17 @@
 """Quantizers by name."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.outsiders import NAME, SPEC, plant
 
-from lossyfl import InputError, Stochastic, quantizer, register
+from lossyfl import InputError, Stochastic, quantizer, register, scheme
 from lossyfl.quantizers import names
+from lossyfl.registry import from_outside
 
 
 def test_names_are_found() -> None:
@@ -78,3 +83,72 @@ def test_a_module_without_dots_is_imported(tmp_path: Path, monkeypatch: pytest.M
     assert quantizer("plainly_mine:mine:levels=7") == Stochastic(levels=7)
     with pytest.raises(InputError, match="path of quantizer must be"):
         quantizer("nobodys_module:mine")
+
+
+HOW = "say --allow {}"
+NAMED = [
+    SPEC,
+    f"{SPEC}:levels=3",
+    f"{SPEC}(levels=3)",
+    f"rotated+{SPEC}",
+]
+
+
+@pytest.mark.parametrize("spec", NAMED)
+def test_what_comes_from_outside_imports_nothing(
+    spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = plant(tmp_path, monkeypatch)
+    refused = rf"name of quantizer must be a registered one, or allowed here: say --allow {SPEC}"
+    with from_outside((), HOW), pytest.raises(InputError, match=refused):
+        quantizer(spec)
+    with from_outside(["another.module:Quantizer"], HOW), pytest.raises(InputError):
+        quantizer(spec)
+    assert not mark.exists()
+    with from_outside([SPEC], HOW):
+        quantizer(spec)
+    assert mark.exists()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"{NAME}:scheme",
+        "os:system:command=false",
+        f"lean:down={SPEC}",
+        f"lean:up={SPEC}(levels=3)",
+        f"lean(down=rotated+{SPEC})",
+        f"lfl:server_optimizer={NAME}:Optimizer",
+        f"lfl:server_optimizer={NAME}:Optimizer(rate=1)",
+    ],
+)
+def test_nor_what_is_named_inside_of_a_scheme(
+    spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = plant(tmp_path, monkeypatch)
+    with from_outside((), HOW), pytest.raises(InputError, match="must be a registered one"):
+        scheme(spec)
+    assert not mark.exists()
+
+
+def test_nothing_inside_can_lift_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = plant(tmp_path, monkeypatch)
+    with from_outside((), HOW), from_outside([SPEC], HOW), pytest.raises(InputError):
+        quantizer(SPEC)
+    assert not mark.exists()
+    quantizer(SPEC)  # it ends with its block
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("spec", ["stochastic\nroot: all is well", "x" * 1001, "\x1b[2J"])
+def test_texts_from_outside_are_short_and_printable(spec: str) -> None:
+    with from_outside((), HOW), pytest.raises(InputError, match="all printable") as caught:
+        quantizer(spec)
+    assert str(caught.value).isprintable()
+
+
+@given(st.text(st.sampled_from("lfeanqotcsigr12:=,()+.@/-_ \n%"), max_size=40))
+def test_any_text_from_outside_is_a_scheme_or_an_input_error(text: str) -> None:
+    for spec in (text, f"lfl:{text}", f"lean:down={text}", f"lfl:server_optimizer={text}"):
+        with from_outside((), HOW), suppress(InputError):
+            scheme(spec)

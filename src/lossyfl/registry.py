@@ -1,17 +1,66 @@
 """Things by name: `stochastic:levels=2,scale=model`, or a user's own `package.module:Name`.
 
 Inside the options of another thing the same is written `stochastic(levels=2,scale=model)`.
+
+Naming something to import runs code, so only a person at this machine may do it, in code or on a command
+line. What a message or a file says is data, to be built inside `from_outside`: registered names only, and
+those own ones that the person has allowed.
 """
 
 import importlib
 import inspect
-from collections.abc import Callable, Container, Iterator, Mapping
+import re
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 from lossyfl.errors import InputError, one_of
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., object])
+
+_PATH = re.compile(r"\b[^\W\d][\w.]*:[^\W\d]\w*+(?!\s*=)")
+LONGEST = 1000
+"""Characters of a spec that comes from outside: far more than any needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """Whose specs are built: what they may import, and what to do to allow more."""
+
+    allow: frozenset[str]
+    how: str
+
+
+_outside: ContextVar[_Outside | None] = ContextVar("outside", default=None)
+
+
+@contextmanager
+def from_outside(allow: Iterable[str], how: str) -> Generator[None]:
+    """Build specs of a message or a file: nothing is imported but what is allowed.
+
+    It holds for specs inside of specs, however deep, and nothing inside can lift it.
+
+    allow: own things, as `package.module:Name`, that somebody at this machine has named
+    how:   what they do to allow another, with {} for its name
+    """
+    before, allowed = _outside.get(), frozenset(allow)
+    token = _outside.set(_Outside(allowed if before is None else allowed & before.allow, how))
+    try:
+        yield
+    finally:
+        _outside.reset(token)
+
+
+def paths(text: str) -> list[str]:
+    """The things to import that a spec names, itself and in its options.
+
+    >>> paths("lean:down=mine.coarse:Coarse(levels=3),up=eden")
+    ['mine.coarse:Coarse']
+    """
+    return _PATH.findall(text)
 
 
 class Registry(Generic[T]):
@@ -46,7 +95,14 @@ class Registry(Generic[T]):
 
         given: values for those parameters of these names that the spec leaves open
         """
+        outside = _outside.get()
+        if outside is not None and (len(spec) > LONGEST or not spec.isprintable()):
+            allowed = f"at most {LONGEST} characters, all printable"
+            raise InputError("text", of=self.kind, allowed=allowed, got=repr(spec[:80]))
         name, options = _split(spec, self._makers)
+        if ":" in name and outside is not None and name not in outside.allow:
+            allowed = f"a registered one, or allowed here: {outside.how.format(name)}"
+            raise InputError("name", of=self.kind, allowed=allowed, got=name)
         maker = _load(name, self.kind) if ":" in name else self._makers.get(name)
         if maker is None:
             raise InputError("name", of=self.kind, allowed=one_of(self._makers, name), got=name)

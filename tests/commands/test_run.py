@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from tests.outsiders import NAME, SPEC, plant
 from typer.testing import CliRunner
 
 from lossyfl.cli import app
@@ -45,7 +46,7 @@ def test_file_and_options_after_it(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(
         f'task = "{TINY}"\nrounds = 50\nlr = 0.25\nevaluate-every = 2\nworkers = 1\n'
     )
-    good("run", tmp_path / "a.toml", "--rounds", 2, "--out", tmp_path / "out")
+    good("run", tmp_path / "a.toml", "--rounds", 2, "--out", tmp_path / "out", "--allow", TINY)
     text = (tmp_path / "out" / "config.toml").read_text()
     assert "rounds = 2\n" in text
     assert 'lr = "0.25"\n' in text
@@ -60,7 +61,7 @@ def test_the_first_model_is_said_to_be_in_no_budget(tmp_path: Path) -> None:
 
 
 def test_budgets_win_over_those_of_a_file(tmp_path: Path) -> None:
-    how = ("--rounds", 2, "--workers", 1)
+    how = ("--rounds", 2, "--workers", 1, "--allow", TINY)
     good("run", "--task", TINY, "--downlink-budget", "400B", "--uplink-budget", "300B", *how,
          "--out", tmp_path / "one")  # fmt: skip
     file = tmp_path / "one" / "config.toml"
@@ -100,7 +101,7 @@ def test_a_folder_is_named_after_the_run(tmp_path: Path, monkeypatch: pytest.Mon
 def test_resume_adds_rounds_and_events(tmp_path: Path) -> None:
     out = tmp_path / "out"
     good("run", "--task", TINY, "--rounds", 2, "--workers", 1, "--tensorboard", "--out", out)
-    said = good("resume", out, "--rounds", 4, "--workers", 1, "--tensorboard")
+    said = good("resume", out, "--rounds", 4, "--workers", 1, "--tensorboard", "--allow", TINY)
     assert "round 4/4" in said
     assert list((out / "tensorboard").iterdir())
 
@@ -182,3 +183,48 @@ def test_save_updates_writes_what_links_were_given(tmp_path: Path) -> None:
         "run", "--task", TINY, "--rounds", 3, "--save-updates", "3", "--out", tmp_path / "other"
     )
     assert "numbers of rounds" in bad("run", "--save-updates", "1,-2", "--out", tmp_path / "other")
+
+
+class TestFilesOfOthers:
+    """A file says what to train; what it imports says only who types the command."""
+
+    def test_a_config_imports_nothing_by_itself(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mark, file, task = plant(tmp_path, monkeypatch), tmp_path / "a.toml", f"{NAME}:make_task"
+        how = ("--rounds", 1, "--workers", 1, "--out", tmp_path / "out")
+        file.write_text(f'task = "{task}"\n')
+        refused = bad("run", file, *how)
+        assert f"repeat the command with --allow {task} if you trust its code" in refused
+        for name in ("compare", "tune"):
+            assert "must be a registered one" in bad(name, file, *how)
+        assert not mark.exists()
+        good("run", file, *how, "--task", task)  # typed
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            f'task = "{NAME}:make_task"',
+            f'task = "{TINY}"\nscheme = "lean:down={SPEC}"',
+            f'task = "{TINY}"\noptimizer = "{NAME}:Optimizer"',
+            f'task = "{TINY}"\nlr = "{NAME}:Step"',
+            f'task = "{TINY}"\npartition = "{NAME}:Partition"',
+        ],
+    )
+    def test_nor_a_results_directory(
+        self, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mark, out = plant(tmp_path, monkeypatch), tmp_path / "out"
+        good("run", "--task", TINY, "--rounds", 1, "--workers", 1, "--out", out)
+        (out / "config.toml").write_text(f"{line}\nrounds = 1\n")
+        refused = bad("resume", out, "--rounds", 2, "--workers", 1, "--allow", TINY)
+        assert f"repeat the command with --allow {NAME}:" in refused
+        call("report", out)
+        assert not mark.exists()
+
+    def test_what_is_allowed_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        mark, out, task = plant(tmp_path, monkeypatch), tmp_path / "out", f"{NAME}:make_task"
+        (tmp_path / "a.toml").write_text(f'task = "{task}"\nrounds = 1\nworkers = 1\n')
+        good("run", tmp_path / "a.toml", "--out", out, "--allow", task)
+        assert mark.exists()
+        good("resume", out, "--rounds", 2, "--workers", 1, "--allow", task)

@@ -41,7 +41,10 @@ def command(*arguments: str | Path) -> list[str]:
 
 def launch(*arguments: str | Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(*arguments, "--allow", TINY),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -149,7 +152,7 @@ def test_interrupted_after_a_whole_round(number: signal.Signals, tmp_path: Path)
     os.kill(process.pid, number)
     said, complained = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"lossyfl resume {out}` goes on" in complained
+    assert f"lossyfl resume {out} --allow {TINY}` goes on" in complained
     assert "stopping after this round" in complained
     assert "Traceback" not in complained
     assert "results in" in said

@@ -47,6 +47,7 @@ def compare(
     workers: options.Workers = None,
     out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/compare"),
     data_dir: options.DataDir = None,
+    allow: options.Allow = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -66,6 +67,8 @@ def compare(
     options.refuse(settings, ("scheme", *options.BUDGETS), "--schemes says them", of="a comparison")
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="a comparison")
     options.import_from_here()
+    if config is not None:
+        options.import_only(allow, [*flags.values(), *schemes])
     count = options.start_workers(how.get("workers"))
     from lossyfl.experiments.compare import plan, settled
     from lossyfl.simulation.experiment import experiment

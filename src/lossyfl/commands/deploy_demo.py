@@ -15,6 +15,7 @@ import typer
 
 from lossyfl.commands import options
 from lossyfl.errors import InputError
+from lossyfl.registry import paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,6 +74,7 @@ def deploy_demo(
     from lossyfl.flower.deployment.federation import federation
 
     ran: list[Ran] = []
+    own = [*paths(task), *paths(scheme)]
     # All of them stop everything, also in the background.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
@@ -82,7 +84,7 @@ def deploy_demo(
         for chosen in (scheme,) if links is None else (PLAIN, scheme):
             typer.echo(f"{chosen}: a SuperLink and {nodes} SuperNodes start", err=True)
             folder = (out / ("plain" if chosen == PLAIN else "lossy")).resolve()
-            with federation(folder / "flower", nodes, links) as flower:
+            with federation(folder / "flower", nodes, links, allow=own) as flower:
                 ran.append(_train(flower, settings | {"scheme": chosen}, folder))
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in ran]))

@@ -3,14 +3,15 @@
 # Typer leaves parameters of its own functions without types.
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 
 from lossyfl.errors import InputError
-from lossyfl.registry import items
+from lossyfl.registry import from_outside, items, paths
 
 Text = str | None
 Int = int | None
@@ -61,6 +62,9 @@ DataDir = Annotated[Path | None, option("Where data sets lie.")]
 Every = Annotated[Float, option("Seconds from one checkpoint to the next. 30.")]
 Board = Annotated[bool, typer.Option("--tensorboard", help="Also write TensorBoard events.")]
 SaveUpdates = Annotated[Text, option("Rounds whose update vectors are kept, as 0,50,99.")]
+Allow = Annotated[
+    list[str] | None, option("An own package.module:name that the file may name; may be repeated.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
@@ -68,6 +72,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")
 def merged(config: Path | None, flags: Mapping[str, object]) -> dict[str, object]:
     """The settings of a TOML file, and above them what was said on the command line."""
     return _file(config) | {name: value for name, value in flags.items() if value is not None}
+
+
+def import_only(allow: Iterable[str] | None, typed: Iterable[object] = ()) -> None:
+    """To the end of this command, import nothing that only a file names: it may be a stranger's.
+
+    allow: what --allow says
+    typed: what else was typed on the command line
+    """
+    own = [path for value in typed if value is not None for path in paths(str(value))]
+    how = "repeat the command with --allow {} if you trust its code"
+    click.get_current_context().with_resource(from_outside([*(allow or ()), *own], how))
 
 
 def _file(config: Path | None) -> dict[str, object]:

@@ -12,6 +12,7 @@ import typer
 
 from lossyfl.commands import options
 from lossyfl.commands.options import option
+from lossyfl.registry import paths
 
 if TYPE_CHECKING:
     from lossyfl.simulation.run import Outcome, Watcher
@@ -46,6 +47,7 @@ def run(
     tensorboard: options.Board = False,
     save_updates: options.SaveUpdates = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run that is there.")] = False,
+    allow: options.Allow = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -67,6 +69,8 @@ def run(
     settings = options.with_budgets(options.merged(config, flags), scheme_of_file=scheme is None)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
     options.import_from_here()
+    if config is not None:
+        options.import_only(allow, flags.values())
     count = options.start_workers(how.get("workers"))
     from lossyfl.simulation import run as simulation
     from lossyfl.simulation.experiment import experiment, slug
@@ -97,11 +101,13 @@ def resume(
     checkpoint_every: options.Every = None,
     tensorboard: options.Board = False,
     save_updates: options.SaveUpdates = None,
+    allow: options.Allow = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
     """Go on with a run that was interrupted or killed, or add rounds to one that is done."""
     options.import_from_here()
+    options.import_only(allow)
     count = options.start_workers(workers)
     from lossyfl.simulation import run as simulation
 
@@ -137,6 +143,8 @@ def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher":
 
 def _finish(outcome: "Outcome", *, as_json: bool) -> None:
     """Say what the run came to, and how to go on if it is not done."""
+    from lossyfl.simulation.results import Results
+
     if as_json:
         facts = {"folder": str(outcome.folder), "finished": outcome.finished}
         typer.echo(json.dumps(facts | asdict(outcome.summary)))
@@ -145,7 +153,8 @@ def _finish(outcome: "Outcome", *, as_json: bool) -> None:
 
         typer.echo(describe(outcome))
     if not outcome.finished:
-        typer.echo(
-            f"interrupted; `lossyfl resume {shlex.quote(str(outcome.folder))}` goes on", err=True
-        )
+        own = dict.fromkeys(paths(Results(outcome.folder).config.read_text()))
+        allow = "".join(f" --allow {path}" for path in own)
+        folder = shlex.quote(str(outcome.folder))
+        typer.echo(f"interrupted; `lossyfl resume {folder}{allow}` goes on", err=True)
         raise typer.Exit(130)

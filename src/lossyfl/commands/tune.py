@@ -59,6 +59,7 @@ def tune(
     workers: options.Workers = None,
     out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/tune"),
     data_dir: options.DataDir = None,
+    allow: options.Allow = None,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -89,6 +90,8 @@ def tune(
     options.refuse(settings, ("scheme", "first_budget"), "it finds one", of="tune")
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="tune")
     options.import_from_here()
+    if config is not None:
+        options.import_only(allow, [*flags.values(), extra])
     count = options.start_workers(how.get("workers"))
     from lossyfl.experiments.compare import settled
     from lossyfl.experiments.tune import Question, answer

@@ -22,7 +22,7 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg, Strategy
 
 from lossyfl.errors import Stopped
-from lossyfl.flower.mod import lossy_mod
+from lossyfl.flower.mod import lossy_mod, named_by_server
 from lossyfl.flower.strategy import LossyStrategy
 from lossyfl.simulation.experiment import KEYS, Experiment, experiment
 from lossyfl.simulation.setup import Setup, prepare
@@ -116,7 +116,8 @@ def strategy(
 def train(message: Message, context: Context) -> Message:
     """Tau steps on the samples of this node."""
     config = message.content.config_records["config"]
-    setup, trainer = built(settings(config))
+    with named_by_server(context):
+        setup, trainer = built(settings(config))
     device = int(context.node_config["partition-id"])
     theta = joined(message.content.array_records["arrays"], setup.places)
     number = cast("int", config["server-round"]) - 1  # Flower counts rounds from 1

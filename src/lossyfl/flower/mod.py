@@ -8,7 +8,8 @@ leaves. Messages without a model pass untouched.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from logging import WARNING
 from pathlib import Path
@@ -31,7 +32,8 @@ from lossyfl.flower.layout import (
 )
 from lossyfl.flower.nodes import made_of
 from lossyfl.flower.store import Remembered, Store, default_root
-from lossyfl.schemes import scheme
+from lossyfl.registry import from_outside
+from lossyfl.schemes import Scheme, scheme
 from lossyfl.states import Delivery
 
 REFUSED = 6
@@ -45,9 +47,18 @@ class LossyMod:
 
     state_dir: where devices keep what they remember, unless the node's config says `lossyfl-dir`
     threads:   for coding
+    allow:     own quantizers and schemes, as "package.module:Name", that a server may name beside registered
+               ones; the node's config may name more, `lossyfl-allow`, with spaces between them
     """
 
-    def __init__(self, *, state_dir: Path | str | None = None, threads: int = 1) -> None:
+    def __init__(
+        self,
+        *,
+        state_dir: Path | str | None = None,
+        threads: int = 1,
+        allow: Iterable[str] = (),
+    ) -> None:
+        self._allow = (allow,) if isinstance(allow, str) else tuple(allow)
         self._state_dir = None if state_dir is None else Path(state_dir)
         self._threads = threads
 
@@ -58,9 +69,12 @@ class LossyMod:
             if down is None:
                 return self._plain(message, context, call_next)
             number = device_number(context)
+            with named_by_server(context, self._allow):
+                chosen = scheme(down.scheme)
             store = Store(self._root(context), down.training, number)
             with store.locked():
-                return _Visit(down, number, store, self._threads).serve(message, context, call_next)
+                visit = _Visit(down, number, chosen, store, self._threads)
+                return visit.serve(message, context, call_next)
         except LossyflError as error:
             log(WARNING, "lossyfl: %s", error)
             return Message(Error(code=REFUSED, reason=f"lossyfl: {error}"), reply_to=message)
@@ -81,6 +95,13 @@ class LossyMod:
 
 lossy_mod = LossyMod()
 """The mod as it suits most."""
+
+
+def named_by_server(context: Context, allow: Iterable[str] = ()) -> AbstractContextManager[None]:
+    """Build what a message names: it is a server's, so it imports only what is allowed at this node."""
+    more = str(context.node_config.get("lossyfl-allow", "")).split()
+    how = 'at the node, by LossyMod(allow=["{0}"]) or lossyfl-allow="{0}" in its config'
+    return from_outside([*allow, *more], how)
 
 
 def device_number(context: Context) -> int:
@@ -105,8 +126,8 @@ class _Model:
 class _Visit:
     """One message: what the device was, what it becomes."""
 
-    def __init__(self, down: Down, number: int, store: Store, threads: int) -> None:
-        self._down, self._store, self._threads = down, store, threads
+    def __init__(self, down: Down, number: int, scheme: Scheme, store: Store, threads: int) -> None:
+        self._down, self._scheme, self._store, self._threads = down, scheme, store, threads
         self._number = number
         self._remembered = store.load(down.scheme)
         self._device = self._revived()
@@ -156,7 +177,7 @@ class _Visit:
         tensors = None if layout is None else layout.tensors
         return Device(
             self._number,
-            scheme(down.scheme),
+            self._scheme,
             seed=down.seed,
             tensors=tensors,
             threads=self._threads,

@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -65,7 +65,9 @@ class Federation:
         ports: Ports,
         authority: Path,
         links: Links | None,
+        allow: Sequence[str],
     ) -> None:
+        self._allow = " ".join(allow)
         self._folder, self._processes, self._relay = folder, processes, relay
         self._ports, self._authority, self._links = ports, authority, links
         self._nodes: dict[int, subprocess.Popen[bytes]] = {}
@@ -83,6 +85,8 @@ class Federation:
         """Start a SuperNode that reaches the SuperLink through the relay."""
         host = self._links.address(node) if self._links else LOOPBACK
         config = f"partition-id={node} num-partitions={len(self._ports.own)}"
+        if self._allow:
+            config += f' lossyfl-allow="{self._allow}"'
         command = [
             *_program("flower-supernode"),
             *("--root-certificates", str(self._authority)),
@@ -155,8 +159,13 @@ def _note_wire(path: Path, seen: list[Seen]) -> None:
 
 
 @contextmanager
-def federation(folder: Path, nodes: int, links: Links | None = None) -> Generator[Federation]:
-    """Start a SuperLink and its nodes; stop all of it at the end, whatever happens."""
+def federation(
+    folder: Path, nodes: int, links: Links | None = None, *, allow: Sequence[str] = ()
+) -> Generator[Federation]:
+    """Start a SuperLink and its nodes; stop all of it at the end, whatever happens.
+
+    allow: own tasks and schemes that nodes may import
+    """
     folder.mkdir(parents=True, exist_ok=True)
     home = folder / "home"
     home.mkdir(exist_ok=True)
@@ -177,7 +186,7 @@ def federation(folder: Path, nodes: int, links: Links | None = None) -> Generato
         processes = stack.enter_context(Processes(folder, environment))
         stack.enter_context(relay)
         _start_superlink(processes, main, certificates)
-        made = Federation(folder, processes, relay, ports, certificates.authority, links)
+        made = Federation(folder, processes, relay, ports, certificates.authority, links, allow)
         for node in range(nodes):
             made.start_node(node)
         yield made
