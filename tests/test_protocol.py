@@ -6,16 +6,20 @@ bounded profile, `make test-deep` a thousand runs of up to 200 steps.
 """
 
 import os
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.helpers import laplace
+from tests.helpers import forge, laplace, seal
 
 from lossyfl import Delivery, Device, DeviceState, FrameError, OutOfSync, Refused, Server, scheme
+from lossyfl.digests import reply_digest, training_id
+from lossyfl.wire.frame import pack_raw, with_digest
 
 D = 60
 SPECS = (
@@ -55,6 +59,7 @@ class Protocol(RuleBasedStateMachine):
         self.saved: dict[int, DeviceState] = {}
         self.stale: list[tuple[int, bytes]] = []
         self.counted = Bytes()
+        self.remember()
 
     def device(self, m: int) -> Device:
         return self.devices[sorted(self.devices)[m % len(self.devices)]]
@@ -145,7 +150,8 @@ class Protocol(RuleBasedStateMachine):
     def answer(self, device: Device, *, lost: bool) -> bytes | None:
         """Train and reply; returns the reply if it was accepted."""
         state = device.state()
-        if state.round < 0 or state.replied >= 0:
+        went_back = state.replied > self.server.round and device.held == self.server.held
+        if state.round < 0 or (state.replied >= 0 and not went_back):
             return None
         theta = device.estimate + np.float32(0.1) * laplace(
             D, seed=state.round * 10 + device.number
@@ -156,7 +162,7 @@ class Protocol(RuleBasedStateMachine):
         if lost:
             return None
         called = device.number in self.server.participants
-        answered = device.number in self.server.state().answered
+        answered = self.server.state().accepted.get(device.number) == self.server.round
         if not (in_sync and called) or answered:
             self.refused(device.number, reply)
             return None
@@ -176,8 +182,26 @@ class Protocol(RuleBasedStateMachine):
         )
         if not fresh:
             self.refused(number, reply)
-        if other not in self.devices:
+        if other != number:
             self.refused(other, reply)
+
+    @rule(m=which, kind=st.sampled_from(["long", "huge", "NaN", "other's", "other training"]))
+    def hostile(self, m: int, kind: str) -> None:
+        """A sealed frame of the right form that must not be taken."""
+        number = self.device(m).number
+        if self.server.round < 0:
+            return
+        reply = pack_raw(np.full(D, 1e35, np.float32), self.server.reply_address(number))
+        if kind == "long":
+            reply = seal(reply[:-4] + bytes(10))
+        elif kind == "NaN":
+            reply = forge(reply, 32 + 4 * (m % D), np.float32(np.nan).tobytes())
+        elif kind == "other's":
+            reply = pack_raw(laplace(D), self.server.reply_address(number + 1))
+        elif kind == "other training":
+            digest = reply_digest(self.server.held.digest, device=number, training=training_id(99))
+            reply = with_digest(pack_raw(laplace(D), self.server.reply_address(number)), digest)
+        self.refused(number, reply)
 
     @rule(m=which, junk=st.binary(max_size=80))
     def garbage(self, m: int, junk: bytes) -> None:
@@ -185,14 +209,14 @@ class Protocol(RuleBasedStateMachine):
 
     def refused(self, number: int, reply: bytes) -> None:
         before = self.server.state()
-        try:
+        with pytest.raises(Refused) as refused:
             self.server.accept(number, reply)
-        except Refused:
-            after = self.server.state()
-            assert before.total.tobytes() == after.total.tobytes()
-            assert (before.weight, before.waiting) == (after.weight, after.waiting)
-        else:
-            raise AssertionError("a reply that should be refused was accepted")
+        after = self.server.state()
+        assert after.refusals[-1].reason == refused.value.reason
+        counts = [sum(each.count for each in state.refused) for state in (before, after)]
+        assert counts[1] == counts[0] + 1
+        assert before.total.tobytes() == after.total.tobytes()
+        assert (before.weight, before.waiting) == (after.weight, after.waiting)
 
     @rule(m=which)
     def save(self, m: int) -> None:
@@ -204,6 +228,21 @@ class Protocol(RuleBasedStateMachine):
         """The device goes on from what it saved last, or from nothing."""
         device = self.device(m)
         device.restore(self.saved.get(device.number, DeviceState()))
+
+    @rule()
+    def remember(self) -> None:
+        self.old = self.server.state(), deepcopy(self.counted)
+
+    @rule()
+    def go_back(self) -> None:
+        """The server goes on from what it saved last; devices know more than it does."""
+        state, counted = self.old
+        self.server.restore(state)
+        self.counted = deepcopy(counted)
+        known = self.devices
+        self.devices = {
+            m: known.get(m) or Device(m, self.scheme, seed=1) for m in self.server.members
+        }
 
     @rule(m=which, place=places)
     def rot(self, m: int, place: int) -> None:
@@ -249,8 +288,9 @@ class Protocol(RuleBasedStateMachine):
     @invariant()
     def everything_is_finite(self) -> None:
         if hasattr(self, "server"):
-            assert np.isfinite(self.server.theta).all()
-            assert np.isfinite(self.server.estimate).all()
+            state = self.server.state()
+            vectors = (state.theta, state.estimate, state.moments.first, state.moments.second)
+            assert all(np.isfinite(vector).all() for vector in vectors)
 
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"

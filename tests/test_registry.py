@@ -1,6 +1,7 @@
 """Quantizers by name."""
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,8 +11,13 @@ from hypothesis import strategies as st
 from tests.outsiders import NAME, SPEC, plant
 
 from lossyfl import InputError, Stochastic, quantizer, register, scheme
+from lossyfl.optimizers import optimizer as server_optimizer
 from lossyfl.quantizers import names
 from lossyfl.registry import from_outside
+from lossyfl.tasks import task
+from lossyfl.tasks.optimizers import optimizer as local_optimizer
+from lossyfl.tasks.partitions import partition
+from lossyfl.tasks.steps import step
 
 
 def test_names_are_found() -> None:
@@ -152,3 +158,129 @@ def test_any_text_from_outside_is_a_scheme_or_an_input_error(text: str) -> None:
     for spec in (text, f"lfl:{text}", f"lean:down={text}", f"lfl:server_optimizer={text}"):
         with from_outside((), HOW), suppress(InputError):
             scheme(spec)
+
+
+BUILDERS: dict[str, Callable[[str], object]] = {
+    "scheme": scheme,
+    "quantizer": quantizer,
+    "server_optimizer": server_optimizer,
+    "partition": partition,
+    "step size": step,
+    "optimizer": local_optimizer,
+    "task": task,
+}
+OWN = """
+import subprocess
+from functools import partial
+from pathlib import Path
+CALLED = Path(__file__).with_name("called")
+def zero(by=0):
+    return 1 / by
+def ends():
+    raise SystemExit(3)
+def wrong():
+    return Other()
+class Other:
+    def __init__(self):
+        CALLED.touch()
+async def later():
+    CALLED.touch()
+def several():
+    CALLED.touch()
+    yield 1
+def counts() -> int:
+    CALLED.touch()
+def says() -> "str":
+    CALLED.touch()
+def nothing() -> None:
+    CALLED.touch()
+def lists() -> list[int]:
+    CALLED.touch()
+"""
+
+
+@pytest.fixture
+def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where those of the module leave a mark that must not be called."""
+    (tmp_path / "own_things.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "own_things", raising=False)
+    return tmp_path / "called"
+
+
+@pytest.mark.usefixtures("called")
+@pytest.mark.parametrize("kind", BUILDERS)
+@pytest.mark.parametrize(
+    ("name", "cause", "got"),
+    [
+        ("zero", ZeroDivisionError, "ZeroDivisionError: division by zero"),
+        ("ends", SystemExit, "SystemExit: 3"),
+    ],
+)
+def test_whatever_an_own_thing_raises_is_our_error(
+    kind: str, name: str, cause: type[BaseException], got: str
+) -> None:
+    message = rf"result of own_things:{name} must be an? .*, got {got}"
+    with pytest.raises(InputError, match=message) as caught:
+        BUILDERS[kind](f"own_things:{name}")
+    assert isinstance(caught.value.__cause__, cause)
+
+
+@pytest.mark.usefixtures("called")
+@pytest.mark.parametrize("kind", BUILDERS)
+def test_what_an_own_thing_makes_is_checked(kind: str) -> None:
+    with pytest.raises(InputError, match=r"result of own_things:wrong must be an? .*, got Other"):
+        BUILDERS[kind]("own_things:wrong")
+
+
+@pytest.mark.parametrize("kind", BUILDERS)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *(f"own_things:{name}" for name in ("later", "several", "counts", "says", "nothing")),
+        "own_things:lists",
+        "own_things:subprocess",
+        "own_things:partial:func=1",
+        "own_things:Path",
+        "os:system:command=false",
+        "os:makedirs:name=never_made",
+        "subprocess:run:args=false",
+        "subprocess:Popen:args=false",
+        "fractions:Fraction:numerator=1",
+    ],
+)
+def test_what_is_obviously_no_factory_of_ours_is_not_called(
+    kind: str, spec: str, called: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"path of {kind} must be a class or function"):
+        BUILDERS[kind](spec)
+    assert not called.exists()
+    assert not (tmp_path / "never_made").exists()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BUILDERS if kind != "task"])
+def test_a_class_without_the_methods_is_not_called(kind: str, called: Path) -> None:
+    with pytest.raises(InputError, match=f"path of {kind} must be .*, got own_things:Other"):
+        BUILDERS[kind]("own_things:Other")
+    assert not called.exists()
+
+
+def test_a_partial_and_a_default_that_is_an_array_are_fine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_partial.py").write_text(
+        "from functools import partial\nimport numpy as np\nfrom lossyfl import Stochastic\n"
+        "from lossyfl.schemes import lfl\nmine = partial(Stochastic, levels=3)\n"
+        "def made(q=np.ones(3)):\n    return lfl(q1=q)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert quantizer("own_partial:mine") == Stochastic(levels=3)
+    assert scheme("own_partial:made:q=5").spec == "own_partial:made:q=5"
+
+
+@pytest.mark.usefixtures("called")
+def test_an_import_that_ends_the_program_is_our_error(tmp_path: Path) -> None:
+    (tmp_path / "ends_at_once.py").write_text("raise SystemExit(3)\n")
+    with pytest.raises(InputError, match="SystemExit: 3"):
+        quantizer("ends_at_once:Quantizer")

@@ -71,7 +71,10 @@ def test_levels_may_change_with_the_round() -> None:
         ("lfl:server_optimizer=adam(floor=0)", "floor of Adam must be > 0"),
         ("lfl:server_optimizer=adam(rate=1),server_lr=1", "server_lr of scheme must be left out"),
         ("lfl:server_optimizer=none(),server_lr=1", "server_lr of scheme must be left out"),
-        ("lfl:server_optimizer=fractions:Fraction", "server_optimizer of scheme must be an optim"),
+        (
+            "lfl:server_optimizer=fractions:Fraction",
+            "path of server_optimizer must be .* makes an optim",
+        ),
         ("lfl:server_optimizer=builtins:dict", "path of server_optimizer must be a class or func"),
         ("lfl:server_optimizer=adam(beta1=0.5", "parentheses of .* must be closed"),
         ("lossless:q1=2", "option of lossless must be"),
@@ -81,6 +84,28 @@ def test_levels_may_change_with_the_round() -> None:
 def test_wrong_specs(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         scheme(spec)
+
+
+def test_the_first_model_of_lfl_may_have_a_budget() -> None:
+    theta = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+
+    def first(spec: str) -> tuple[int, Vector]:
+        chosen = scheme(spec)
+        server = Server(theta, chosen, samples={0: 1}, seed=0)
+        server.open_round()
+        device = Device(0, chosen, seed=0)
+        frames = server.frames_for(0, device.held)
+        return sum(map(len, frames.frames)), device.receive(frames)
+
+    exact, same = first("lfl")
+    assert exact > 4000
+    np.testing.assert_array_equal(same, theta)
+    nbytes, near = first("lfl:first_budget=12bit")
+    assert nbytes <= 1500
+    assert np.linalg.norm(near - theta) < 0.02 * np.linalg.norm(theta)
+    assert (
+        scheme("lfl:q1=2").spec == "lfl"
+    )  # so older states and checkpoints are of the same scheme
 
 
 class TestReadings:

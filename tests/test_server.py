@@ -27,6 +27,9 @@ from lossyfl import (
 )
 from lossyfl.digests import NOTHING
 from lossyfl.files import snapshot
+from lossyfl.links import LinkState
+from lossyfl.optimizers import Moments
+from lossyfl.schemes import names
 from lossyfl.server import Listen
 from lossyfl.states import DeviceState, ServerState
 from lossyfl.types import Vector
@@ -46,6 +49,15 @@ SPECS = [
     SMALL_FIRST,
     PREDICTING,
 ]
+
+ALL = [
+    *SPECS,
+    "lfl:compensate_server=true",
+    "lean",
+    "lb:q2=3",
+]
+"""Of all registered schemes, and of options that leave the lengths of states the same."""
+STORED = Path(__file__).parent / "stored"
 
 
 def local(m: int, theta_hat: Vector) -> Vector:
@@ -156,6 +168,53 @@ def facts(server: Server) -> tuple[object, ...]:
     state = server.state()
     vectors = (state.total.tobytes(), state.theta.tobytes(), state.estimate.tobytes())
     return *vectors, state.weight, state.turn, state.accepted, state.waiting, state.entries
+
+
+class TestFullModelOnChange:
+    """The paper's sentence: the global model is sent every time the subset of devices changes."""
+
+    SPEC = "lfl:membership=full-model"
+
+    def play(
+        self, server: Server, devices: dict[int, Device], who: list[int] | None = None
+    ) -> set[str]:
+        """A round, and the kinds of frames that were sent down in it."""
+        run_round(server, devices, local, participants=who)
+        found = server.ledger.entries
+        return {e.kind for e in found if e.direction == "down" and e.round == server.round}
+
+    def test_all_get_the_exact_model_when_somebody_joins_or_leaves(self) -> None:
+        server, devices = setup(self.SPEC)
+        server.leave(3)
+        assert [self.play(server, devices) for _ in range(3)] == [{"initial"}, *[{"update"}] * 2]
+        server.join(3, 10)
+        theta = server.theta
+        assert self.play(server, devices) == {"initial"}
+        assert server.estimate.tobytes() == theta.tobytes()
+        assert all(device.held == server.held for device in devices.values())
+        assert self.play(server, devices) == {"update"}
+        server.leave(0)
+        assert self.play(server, devices) == {"initial"}
+        models = server.ledger.total("down", kinds=("initial",))
+        assert models.nbytes < 3 * (4 * D + 50)  # heard by all at once
+
+    def test_participants_that_change_count_where_only_they_listen(self) -> None:
+        server, devices = setup(self.SPEC, listen="participants")
+        found = [self.play(server, devices, who) for who in ([0, 1], [0, 1], [1, 2])]
+        assert found == [{"initial"}, {"update"}, {"initial"}]
+
+    def test_a_restored_server_knows_who_listened(self) -> None:
+        server, devices = setup(self.SPEC)
+        run_round(server, devices, local)
+        other, _ = setup(self.SPEC)
+        other.restore(server.state())
+        assert self.play(other, devices) == {"update"}
+
+    def test_unknown_words_are_refused(self) -> None:
+        with pytest.raises(
+            InputError, match=r"membership of lfl must be one of catch-up, full-model"
+        ):
+            scheme("lfl:membership=full")
 
 
 class TestFirstModel:
@@ -289,17 +348,22 @@ class TestRefusals:
         self.refuse(server, 1, reply[:-1], "damaged")
         self.refuse(server, 1, b"", "damaged")
         self.refuse(server, 1, b"garbage" * 30, "damaged")
+        self.refuse(server, 1, b"garbage" * D, "oversized")
+        self.refuse(server, 1, reply, "foreign")
         self.refuse(server, 1, forge(reply, 8, (1 << 60).to_bytes(8, "little")), "damaged")
         self.refuse(server, 1, forge(reply, 32, np.float32(np.nan).tobytes()), "damaged")
         self.refuse(server, 1, forge(reply, len(reply) - 30, b"\xff\xff\xff"), "damaged")
         self.refuse(server, 1, forge(reply, 4, b"\x02"), "foreign")
-        address = reply_address(server)
+        address = server.reply_address(1)
         self.refuse(server, 1, pack_raw(laplace(D - 1), address), "foreign")
         self.refuse(server, 1, forge(reply, 16, b"\x00\x00\x00\x00"), "late")
+        self.refuse(server, 1, forge(reply, 16, b"\x09\x00\x00\x00"), "ahead")
         self.refuse(server, 1, forge(reply, 24, b"\x00" * 8), "diverged")
-        self.refuse(server, 1, pack_raw(np.full(D, 3e37, np.float32), address), "huge")
         server.accept(0, reply)
         self.refuse(server, 0, reply, "doubled")
+        with pytest.raises(Refused, match="huge"):
+            server.accept(1, pack_raw(np.full(D, 3e37, np.float32), address))
+        self.refuse(server, 1, pack_raw(laplace(D), address), "doubled")
         server.close_round()
         self.refuse(server, 1, reply, "late")
 
@@ -317,10 +381,6 @@ class TestRefusals:
         server.close_round()
         server.open_round()
         assert np.isfinite(server.theta).all()
-
-
-def reply_address(server: Server) -> Address:
-    return Address(kind=Kind.REPLY, round=server.round, digest=server.held.digest)
 
 
 class TestSum:
@@ -380,15 +440,17 @@ class TestSum:
         with pytest.raises(Refused, match="doubled"):
             server.accept(3, reply)
 
-    @pytest.mark.parametrize("spec", ["lossless", "lfl", "lgm"])
-    def test_a_model_that_diverged_is_not_broadcast(self, spec: str) -> None:
-        server, _ = setup(spec)
-        server.open_round()
-        server.close_round()
-        server.restore(replace(server.state(), theta=np.full(D, np.inf, np.float32)))
-        with pytest.raises(InputError, match="entry 0 of the vector must be finite"):
-            server.open_round()
-        assert (server.round, server.is_open) == (0, False)
+    @pytest.mark.parametrize("bad", [np.inf, np.nan])
+    @pytest.mark.parametrize("name", ["theta", "estimate", "moments", "total", "link"])
+    def test_a_state_that_is_not_finite_is_not_restored(self, bad: float, name: str) -> None:
+        server, devices = setup("lfl:server_optimizer=momentum")
+        run_round(server, devices, local)
+        before, wrong = facts(server), np.full(D, bad, np.float32)
+        values = {"moments": Moments(first=wrong), "link": LinkState(estimate=wrong)}
+        value = values.get(name, wrong)
+        with pytest.raises(InputError, match="state of Server must be of finite floats"):
+            server.restore(replace(server.state(), **{name: value}))
+        assert facts(server) == before
 
 
 class TestLostReply:
@@ -596,14 +658,48 @@ class TestState:
 
         assert play(stops=True) == play(stops=False)
 
-    def test_the_state_of_another_scheme_is_refused(self) -> None:
-        server, devices = setup("lossless")
+    @pytest.mark.parametrize("spec", ALL)
+    def test_the_state_of_any_other_scheme_is_refused(self, spec: str) -> None:
+        server, devices = setup(spec)
         run_round(server, devices, local)
-        other, others = setup("lfl")
-        with pytest.raises(InputError, match="state of Server must be of the scheme lfl"):
-            other.restore(server.state())
-        with pytest.raises(InputError, match="state of device 0 must be of the scheme lfl"):
-            others[0].restore(devices[0].state())
+        for other in ALL:
+            fresh, others = setup(other)
+            if other == spec:
+                fresh.restore(server.state())
+                others[0].restore(devices[0].state())
+                continue
+            with pytest.raises(InputError, match="state of Server must be of the scheme"):
+                fresh.restore(server.state())
+            with pytest.raises(InputError, match="state of device 0 must be of the scheme"):
+                others[0].restore(devices[0].state())
+
+    def test_all_registered_schemes_are_among_them(self) -> None:
+        assert {spec.partition(":")[0] for spec in ALL} == set(names())
+        assert len(ALL) * (len(ALL) - 1) == 110
+
+    def test_another_spelling_is_the_same_scheme(self) -> None:
+        server, devices = setup("lfl:q1=2,q2=3")
+        run_round(server, devices, local)
+        setup("lfl: q2=3, scale=model")[0].restore(server.state())
+
+    def test_states_of_older_versions_say_no_scheme(self) -> None:
+        """They are told apart by the lengths of their vectors, and go on."""
+        spec = "lfl:server_optimizer=momentum"
+        theta, samples = np.zeros(50, np.float32), {0: 1, 1: 2, 2: 3}
+        server = Server(theta, scheme(spec), samples=samples, listen="participants")
+        server.restore(snapshot.load(STORED / "server.safetensors", ServerState))
+        device = Device(1, scheme(spec))
+        device.restore(snapshot.load(STORED / "device.safetensors", DeviceState))
+        assert device.held == server.held
+        assert server.ledger.total("up").frames == 10
+        server.close_round()
+        run_round(server, {1: device}, lambda _, theta_hat: theta_hat + 1, participants=[1])
+        assert server.ledger.total("up", round=4).frames == 1
+        assert (server.state().scheme, device.state().scheme) == (spec, spec)
+        with pytest.raises(InputError, match="state of Server must be of the scheme lossless"):
+            Server(theta, scheme("lossless"), samples=samples).restore(
+                snapshot.load(STORED / "server.safetensors", ServerState)
+            )
 
     def test_other_files_are_refused(self, tmp_path: Path) -> None:
         snapshot.save(tmp_path / "d", DeviceState())
@@ -663,3 +759,47 @@ class TestExpectedLength:
         device = Device(0, scheme("lfl"), max_entries=5)
         with pytest.raises(FrameError, match="1 to 5 entries"):
             device.receive(Delivery(frames=(self.model(8),), accepted=-1))
+
+
+class TestRename:
+    def test_all_at_once(self) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        server.open_round([0, 3])
+        hear(server, devices[3])
+        before = server.state()
+        server.rename({2: 3, 3: 2})
+        after = server.state()
+        assert server.members == (0, 1, 2, 3)
+        for name in ("samples", "held", "accepted"):
+            old, new = getattr(before, name), getattr(after, name)
+            assert (new[2], new[3], new[0]) == (old[3], old[2], old[0])
+        assert [e.device for e in after.entries if e.direction == "down" and e.round == 1] == [2]
+
+    def test_to_a_number_that_was_left(self) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        server.open_round()
+        server.leave(1)
+        server.leave(2)
+        server.rename({3: 2})
+        assert server.members == (0, 2)
+        assert server.participants == (0, 1, 2)
+        assert server.state().samples[2] == 40
+
+    @pytest.mark.parametrize("numbers", [{3: 2}, {2: 7, 3: 7}, {2: 3, 3: 1}, {9: 2}, {3: -1}])
+    def test_nobody_is_lost(self, numbers: dict[int, int]) -> None:
+        server, devices = setup()
+        run_round(server, devices, local)
+        before = facts(server), server.members
+        with pytest.raises(InputError, match="of a device must be"):
+            server.rename(numbers)
+        assert (facts(server), server.members) == before
+
+    def test_not_where_a_reply_is_in(self) -> None:
+        server, devices = setup()
+        server.open_round()
+        hear(server, devices[3])
+        server.accept(3, devices[3].reply(local(3, devices[3].estimate)))
+        with pytest.raises(InputError, match="before the first reply"):
+            server.rename({3: 8})

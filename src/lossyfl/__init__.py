@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lossyfl.quantizers.rotated import Rotated
     from lossyfl.quantizers.stochastic import Stochastic
     from lossyfl.round import run_round
+    from lossyfl.rules import ReplyRule, capped_weights
     from lossyfl.schemes import Scheme, scheme
     from lossyfl.server import Server
     from lossyfl.states import Delivery, DeviceState, ServerState
@@ -57,6 +58,7 @@ __all__ = [
     "Quantized",
     "Quantizer",
     "Refused",
+    "ReplyRule",
     "Rotated",
     "Scaled",
     "Scheme",
@@ -64,6 +66,7 @@ __all__ = [
     "ServerState",
     "Stochastic",
     "Stream",
+    "capped_weights",
     "decode",
     "encode",
     "inspect",
@@ -84,6 +87,7 @@ _HOME = {
     "quantizers.rotated": ("Rotated",),
     "quantizers.stochastic": ("Stochastic",),
     "round": ("run_round",),
+    "rules": ("ReplyRule", "capped_weights"),
     "schemes": ("Scheme", "scheme"),
     "server": ("Server",),
     "states": ("Delivery", "DeviceState", "ServerState"),

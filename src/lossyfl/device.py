@@ -7,19 +7,27 @@ A reply that never arrived is not forgotten. The device keeps its last reply unt
 was the last that it accepted; if that is an older one, what the lost reply carried goes back into
 delta_m, so that the next reply carries it. A link without memory (lossless) has nowhere to keep it: then
 a lost update is lost, as in plain federated averaging.
+
+A server that was restored to an older state asks for rounds that the device has answered. What is open of
+such a round goes back into delta_m, too, and the device follows the server. An answer in a round of which the
+server has said that it has one already will be refused: what it carries stays in delta_m from the beginning.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from lossyfl.codec import decode
-from lossyfl.digests import NOTHING, Held, digest
+from lossyfl.digests import NOTHING, Held, digest, reply_digest, training_id
 from lossyfl.errors import FrameError, InputError, NotFinite, OutOfSync
 from lossyfl.links import LinkState, Message
 from lossyfl.links.base import nothing
+from lossyfl.links.bounded import norm
+from lossyfl.rules import FINITE, is_within
 from lossyfl.schemes import Scheme
+from lossyfl.state_checks import check_device
 from lossyfl.states import UNKNOWN, Delivery, DeviceState, check_number
 from lossyfl.streams import stream
 from lossyfl.types import Vector, read_only
@@ -36,6 +44,7 @@ class Device:
     number:      the device's, as the server knows it
     tensors:     lengths of the model's tensors: no other model is taken
     max_entries: without them, the largest model that it takes
+    training:    the name of the training, as the server has it
     """
 
     def __init__(
@@ -47,10 +56,12 @@ class Device:
         tensors: Sequence[int] | None = None,
         max_entries: int = MAX_ENTRIES,
         threads: int = 1,
+        training: str = "",
     ) -> None:
         check_number(number)
         stream(seed)  # raises if it is no seed
         self.number, self.scheme, self.seed = number, scheme, seed
+        self.training = training_id(seed, training)
         self._tensors, self._threads = tensors, threads
         self._limit = max_entries if tensors is None else sum(tensors)
         self.restore(DeviceState())
@@ -61,6 +72,7 @@ class Device:
 
     def restore(self, state: DeviceState) -> None:
         """Go on from a saved state, compact or not; it must be of this scheme."""
+        self.scheme.check_state(state.scheme, of=f"device {self.number}")
         if self.scheme.downlink.incremental and not len(state.downlink.estimate):
             state = replace(state, downlink=replace(state.downlink, estimate=state.estimate))
         links = ((self.scheme.uplink, state.uplink), (self.scheme.downlink, state.downlink))
@@ -70,9 +82,11 @@ class Device:
                 raise InputError(
                     "state", of=f"device {self.number}", allowed=allowed, got="another's"
                 )
-        self._state = replace(state)
+        check_device(state, of=f"device {self.number}")
+        self._state = replace(state, scheme=self.scheme.spec)
         self._digest = digest(state.estimate)
         self._waiting = NO_DRIFT
+        self._asked = state.round
 
     @property
     def held(self) -> Held:
@@ -112,6 +126,8 @@ class Device:
         """`receive` for those who look at `estimate` themselves."""
         for frame in delivery.frames:
             self._apply(frame)
+        if not delivery.frames:
+            self._asked = self._state.round
         self._settle(delivery.accepted)
 
     def _apply(self, frame: bytes) -> None:
@@ -126,6 +142,7 @@ class Device:
         else:
             allowed = "a model, its drift or an update"
             raise FrameError(4, allowed, header.address.kind.name.lower())
+        self._asked = header.address.round
 
     def _start(self, frame: bytes, address: Address) -> None:
         """Hold the model of a frame, with the drift that came before it."""
@@ -162,7 +179,11 @@ class Device:
             raise OutOfSync(self.number, str(self.held), str(needs))
         if header.entries != len(self._state.estimate):
             raise FrameError(8, f"{len(self._state.estimate)} entries", header.entries)
-        estimate, self._state.downlink = self.scheme.downlink.receive(frame, self._state.downlink)
+        with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
+            estimate, downlink = self.scheme.downlink.receive(frame, self._state.downlink)
+        if not (is_within(estimate, FINITE) and is_within(downlink.drift, FINITE)):
+            raise FrameError(0, "an update that leaves the model finite", "one that does not")
+        self._state.downlink = downlink
         self._hold(estimate, address.round)
 
     def _hold(self, estimate: Vector, round: int) -> None:
@@ -172,21 +193,23 @@ class Device:
     def _settle(self, accepted: int) -> None:
         """Find out what became of the last reply, from the last one that the server accepted."""
         state = self._state
+        state.told = accepted
         if accepted == UNKNOWN:
             # An update too few is what plain federated averaging would lose; one too many is worse.
             state.accepted = max(state.accepted, state.replied, state.round - 1)
             state.replied, state.reply = -1, b""
             return
         unknown = accepted > state.accepted and accepted != state.replied
-        lost = 0 <= state.replied < state.round and accepted < state.replied
+        lost = 0 <= state.replied < state.round and accepted != state.replied
         if unknown:
             # The device was restored to a time before that reply, which carried all that it holds.
             state.uplink = LinkState(memory=np.zeros_like(state.uplink.memory))
         elif lost:
             self._take_back()
-        if unknown or lost or accepted == state.replied:
+        arrived = 0 <= state.replied == accepted
+        state.accepted = accepted if arrived else max(state.accepted, accepted)
+        if unknown or lost or arrived:
             state.replied, state.reply = -1, b""
-        state.accepted = max(state.accepted, accepted)
 
     def settle(self, *, arrived: bool) -> None:
         """Say at once what became of the last reply; otherwise the next delivery tells."""
@@ -205,6 +228,21 @@ class Device:
             where = f"entry {bad[0]} of theta"
             raise NotFinite(where, of=f"device {self.number}", got=local[bad[0]])
 
+    def _check_bound(self, frame: bytes, bound: float) -> None:
+        """Raise if a reply is longer than it may be: a link that is not ours may not know of bounds."""
+        if bound == math.inf:
+            return
+        length = norm(self._decode(frame))
+        if not length <= bound:
+            allowed, got = f"within the clipping norm of {bound:g}", f"{length:g} long"
+            raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
+
+    @property
+    def _reply_address(self) -> Address:
+        """What a reply says of itself now: its round, and what it was trained from, by whom."""
+        bound = reply_digest(self._digest, device=self.number, training=self.training)
+        return Address(kind=Kind.REPLY, round=self._state.round, digest=bound)
+
     def _take_back(self) -> None:
         """Put what a lost reply carried back into delta_m, if there is one."""
         state = self._state
@@ -212,9 +250,14 @@ class Device:
             memory = state.uplink.memory + decode(state.reply, max_entries=self._limit)
             state.uplink = LinkState(memory=memory)
 
-    def reply(self, theta: object) -> bytes:
-        """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over."""
+    def reply(self, theta: object, *, bound: float = math.inf) -> bytes:
+        """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over.
+
+        bound: the largest norm that it may decode to; what is longer is clipped
+        """
         state = self._state
+        if state.replied > self._asked >= 0:  # the server went back to before that reply
+            self.settle(arrived=False)
         if state.round < 0 or state.replied >= 0:
             got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
             raise InputError(
@@ -227,14 +270,24 @@ class Device:
         if len(local) != len(state.estimate):
             allowed = f"a vector of {len(state.estimate)} entries"
             raise InputError("theta", of=f"device {self.number}", allowed=allowed, got=len(local))
-        if not np.isfinite(np.sum(local)):  # one pass; a sum may also overflow
+        # One pass; parts of a sum of finite entries may overflow, too, and both ways.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.sum(local)
+        if not np.isfinite(total):
             self._check_finite(local)
         message = Message(
-            address=Address(kind=Kind.REPLY, round=state.round, digest=self._digest),
+            address=self._reply_address,
             rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
             tensors=self._tensors,
             threads=self._threads,
+            bound=bound,
         )
-        frame, state.uplink = self.scheme.uplink.send(local - state.estimate, state.uplink, message)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
+            update = local - state.estimate
+            frame, uplink = self.scheme.uplink.send(update, state.uplink, message)
+        self._check_bound(frame, bound)
+        state.uplink = uplink
         state.replied, state.reply = state.round, frame
+        if state.told == state.round:  # the server has one already
+            self.settle(arrived=False)
         return frame

@@ -8,8 +8,12 @@
     ├── Refused         a reply that the server does not take, and why; nothing has changed
     ├── OutOfSync       a frame for another estimate than the device holds; nothing has changed
     ├── Diverged        local training gave a loss that is no number
+    ├── DiskError       a file that could not be written; what it held is whole (also an OSError)
     ├── Stopped         a run that could not go on; its last checkpoint is whole
+    │   └── Interrupted somebody stopped it at once
     └── MissingExtra    an optional dependency is not installed                (also an ImportError)
+
+What runs as asked and will not end well is a Caution, a warning: it is said before the first round.
 
 One grammar for wrong arguments: "levels of Stochastic must be an int in [1, 32767], got 0".
 """
@@ -17,9 +21,16 @@ One grammar for wrong arguments: "levels of Stochastic must be an int in [1, 327
 import difflib
 from collections.abc import Iterable
 
+LONGEST = 2000
+"""Characters of a wrong value that are shown: it may be a whole file."""
+
 
 class LossyflError(Exception):
     """Base of all errors raised by lossyfl; the command line shows these without a traceback."""
+
+
+class Caution(UserWarning):
+    """Something that is run because it was asked for, and what will become of it."""
 
 
 class InputError(LossyflError, ValueError):
@@ -33,10 +44,22 @@ class InputError(LossyflError, ValueError):
 
     def __init__(self, what: str, *, of: str, allowed: str, got: object) -> None:
         shown = got if isinstance(got, str) else repr(got)
-        super().__init__(f"{what} of {of} must be {allowed}, got {shown}")
+        cut = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
+        super().__init__(printable(f"{what} of {of} must be {allowed}, got {cut}"))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), str(self))  # it may come from a worker process
+
+
+def printable(text: str) -> str:
+    r"""Text that a terminal only shows: what would move its cursor or change its title is spelled out.
+
+    >>> printable("a\x1b[2J")
+    'a\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 class NotFinite(InputError):
@@ -76,8 +99,7 @@ class Refused(LossyflError):
 
     def __init__(self, device: int, reason: str, detail: str) -> None:
         super().__init__(f"reply of device {device} is refused as {reason}: {detail}")
-        self.device = device
-        self.reason = reason
+        self.device, self.reason, self.detail = device, reason, detail
 
 
 class OutOfSync(LossyflError):
@@ -99,8 +121,16 @@ class Diverged(LossyflError):
         return Diverged, (self.device, self.round, self.loss)  # it comes from a worker process
 
 
+class DiskError(LossyflError, OSError):
+    """A file that could not be written: what was there before is whole."""
+
+
 class Stopped(LossyflError):
     """A run that could not go on: what happened, and what to do; its last checkpoint is whole."""
+
+
+class Interrupted(Stopped):
+    """A run that somebody stopped at once, in the middle of a round or before the first."""
 
 
 class MissingExtra(LossyflError, ImportError):

@@ -10,11 +10,20 @@ Two ways of adding up the downlink: `broadcast` counts a frame that many devices
 and what only one of them lacks for that one; `unicast` counts every frame for every device that was
 handed it. Savings are against 32-bit floats, which are one model a round: a device that missed some
 needs no more than the newest.
+
+Entries of a long training would fill the memory, and every checkpoint: where there are more than MOST, those
+of rounds before the last are added up, and handed to the sink, if there is one, to be written down.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
+
+from lossyfl.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from lossyfl.wire.facts import Facts  # numba is not needed to read a ledger
 
 Direction = Literal["down", "up"]
 Kind = Literal["initial", "update", "catch-up", "reply"]
@@ -22,6 +31,11 @@ View = Literal["broadcast", "unicast"]
 
 SHARED: tuple[Kind, ...] = ("initial", "update")
 """Kinds of frames that all devices of a round may hear."""
+LATEST = 100
+"""Refusals that are kept with all that is known of them."""
+LONGEST_DETAIL = 300
+MOST = 10_000
+"""Entries, and eps, that are kept; and those of two rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +60,23 @@ class Entry:
     frame: int
 
 
+def entry_of(
+    frame: bytes, facts: "Facts", *, round: int, direction: Direction, device: int, kind: Kind
+) -> Entry:
+    """The entry of a frame of which the facts are known."""
+    return Entry(
+        round=round,
+        direction=direction,
+        device=device,
+        kind=kind,
+        nbytes=facts.nbytes,
+        entries=facts.entries,
+        paper_bits=facts.paper_bits,
+        entropy_bits=facts.entropy_bits,
+        frame=int.from_bytes(frame[-4:], "little"),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
     """What some entries add up to, and what exact floats would have taken."""
@@ -68,18 +99,130 @@ class Total:
         return self.paper_raw_bits / self.paper_bits if self.paper_bits else 1.0
 
 
-class Ledger:
-    """All frames handed over, and eps of every broadcast."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A reply that was refused, or taken with a note: when, whose, and why."""
+
+    round: int
+    device: int
+    reason: str
+    detail: str
+
+
+class Refusals:
+    """How often replies were refused, by reason, and the latest of them."""
 
     def __init__(
-        self, entries: Iterable[Entry] = (), eps: Iterable[tuple[int, float]] = ()
+        self, recent: Iterable[Refusal] = (), counts: Iterable[tuple[str, int]] = ()
+    ) -> None:
+        self.recent: deque[Refusal] = deque(recent, maxlen=LATEST)
+        self.counts: Counter[str] = Counter(dict(counts))
+
+    def note(self, round: int, device: int, reason: str, detail: str) -> None:
+        """Note one; what others have sent may be in its detail, so that is one short line."""
+        plain = printable(detail[: LONGEST_DETAIL + 1]).replace("\n", r"\n")
+        cut = plain if len(plain) <= LONGEST_DETAIL else f"{plain[:LONGEST_DETAIL]}..."
+        self.recent.append(Refusal(round=round, device=device, reason=reason, detail=cut))
+        self.counts[reason] += 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Entries of one direction that were added up, in one view.
+
+    kinds:  of one, the sums of its frames; of all, how long models of floats would be in the place of
+            exactly these kinds, which somebody was handed in one round
+    floats: the entries of those models
+    """
+
+    direction: Direction
+    view: View
+    kinds: str = ""
+    frames: int = 0
+    nbytes: int = 0
+    paper_bits: float = 0.0
+    entropy_bits: float = 0.0
+    floats: int = 0
+
+    def __add__(self, other: "Row") -> "Row":
+        return replace(
+            self,
+            frames=self.frames + other.frames,
+            nbytes=self.nbytes + other.nbytes,
+            paper_bits=self.paper_bits + other.paper_bits,
+            entropy_bits=self.entropy_bits + other.entropy_bits,
+            floats=self.floats + other.floats,
+        )
+
+    @property
+    def total(self) -> Total:
+        """With what exact floats would have taken."""
+        return Total(
+            frames=self.frames,
+            nbytes=self.nbytes,
+            paper_bits=self.paper_bits,
+            entropy_bits=self.entropy_bits,
+            raw_bytes=4 * self.floats,
+            paper_raw_bits=33.0 * self.floats,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Sums over all rounds through one, of which there are no entries any more."""
+
+    through: int = -1
+    rows: tuple[Row, ...] = ()
+
+
+NO_ROUNDS = Summary()
+Sink = Callable[["Ledger"], None]
+"""Who writes down what a ledger will only have sums of; after a restart it may be handed a round again."""
+
+
+class Ledger:
+    """Frames handed over, eps of broadcasts, and replies that were refused."""
+
+    def __init__(
+        self,
+        entries: Iterable[Entry] = (),
+        eps: Iterable[tuple[int, float]] = (),
+        *,
+        summary: Summary = NO_ROUNDS,
+        sink: Sink | None = None,
     ) -> None:
         self.entries: list[Entry] = list(entries)
         self.eps: dict[int, float] = dict(eps)
+        self.refusals = Refusals()
+        self.summary = summary
+        self._sink = sink
 
     def add(self, entry: Entry) -> None:
         """Note one frame."""
         self.entries.append(entry)
+
+    def fold(self, before: int) -> None:
+        """Add up all rounds before this one, if there are more entries than are to be kept."""
+        if len(self.entries) + len(self.eps) <= MOST:
+            return
+        old = self.drain(through=before - 1)
+        if not old.entries and not old.eps:
+            return
+        if self._sink is not None:
+            self._sink(old)
+        rows = {(row.direction, row.view, row.kinds): row for row in self.summary.rows}
+        for row in _rows(old.entries):
+            key = (row.direction, row.view, row.kinds)
+            rows[key] = rows[key] + row if key in rows else row
+        self.summary = Summary(through=before - 1, rows=tuple(rows.values()))
+
+    def take_back(self, round: int, device: int) -> None:
+        """The reply of a device in a round was not accepted after all."""
+        self.entries = [
+            entry
+            for entry in self.entries
+            if (entry.round, entry.direction, entry.device) != (round, "up", device)
+        ]
 
     def drain(self, through: int | None = None) -> "Ledger":
         """All that was noted, through a round if one is given; it is gone from this ledger then."""
@@ -111,6 +254,9 @@ class Ledger:
         kinds: tuple[Kind, ...] | None = None,
     ) -> Total:
         """The sum over a direction, of one round or all, of some kinds or all."""
+        if round is not None and 0 <= round <= self.summary.through:
+            allowed = f"> {self.summary.through} (of those before there are sums over all rounds)"
+            raise InputError("round", of="Ledger", allowed=allowed, got=round)
         chosen = [
             entry
             for entry in self.entries
@@ -121,14 +267,29 @@ class Ledger:
         chosen = [entry for entry in chosen if kinds is None or entry.kind in kinds]
         # Floats would be one model a round to all, or to each device; replies are one each.
         models = {_whom(entry, view): entry.entries for entry in chosen}
-        return Total(
+        here = Row(
+            direction=direction,
+            view=view,
             frames=len(chosen),
             nbytes=sum(entry.nbytes for entry in chosen),
             paper_bits=sum(entry.paper_bits for entry in chosen),
             entropy_bits=sum(entry.entropy_bits for entry in chosen),
-            raw_bytes=sum(4 * entries for entries in models.values()),
-            paper_raw_bits=sum(33.0 * entries for entries in models.values()),
+            floats=sum(models.values()),
         )
+        return (here if round is not None else sum(self._before(here, kinds), here)).total
+
+    def _before(self, like: "Row", kinds: tuple[Kind, ...] | None) -> Iterator["Row"]:
+        """What a sum over all rounds has from those that there are no entries of."""
+        for row in self.summary.rows:
+            known = row.kinds.split()
+            if (row.direction, row.view) != (like.direction, like.view):
+                continue
+            if kinds is None or set(known) & set(kinds):
+                yield (
+                    row
+                    if len(known) == 1
+                    else Row(direction=row.direction, view=row.view, floats=row.floats)
+                )
 
 
 def _whom(entry: Entry, view: View) -> tuple[int, int]:
@@ -146,3 +307,36 @@ def _once(entries: list[Entry]) -> list[Entry]:
 
 def _heard(entry: Entry) -> tuple[int, int]:
     return entry.round, entry.frame
+
+
+def _rows(entries: list[Entry]) -> Iterator[Row]:
+    """The sums of some rounds."""
+    for direction in get_args(Direction):
+        heard = [entry for entry in entries if entry.direction == direction]
+        yield from _rows_of(heard, direction, "unicast")
+        yield from _rows_of(_once(heard), direction, "broadcast")
+
+
+def _rows_of(entries: list[Entry], direction: Direction, view: View) -> Iterator[Row]:
+    got: dict[tuple[int, int], set[Kind]] = {}
+    models: dict[tuple[int, int], int] = {}
+    for entry in entries:
+        whom = _whom(entry, view)
+        got.setdefault(whom, set()).add(entry.kind)
+        models[whom] = entry.entries
+    for kind in get_args(Kind):
+        own = [entry for entry in entries if entry.kind == kind]
+        yield Row(
+            direction=direction,
+            view=view,
+            kinds=kind,
+            frames=len(own),
+            nbytes=sum(entry.nbytes for entry in own),
+            paper_bits=sum(entry.paper_bits for entry in own),
+            entropy_bits=sum(entry.entropy_bits for entry in own),
+        )
+    floats = Counter[str]()
+    for whom, kinds in got.items():
+        floats[" ".join(sorted(kinds))] += models[whom]
+    for kinds, count in floats.items():
+        yield Row(direction=direction, view=view, kinds=kinds, floats=count)

@@ -36,7 +36,11 @@ class Optimizer(Protocol):
         ...
 
 
-_registry: Registry[Optimizer] = Registry("server_optimizer")
+_registry: Registry[Optimizer] = Registry(
+    "server_optimizer",
+    makes="an optimizer (lossyfl.optimizers.Optimizer)",
+    methods=("init", "step"),
+)
 
 
 @_registry.register("none")
@@ -120,9 +124,6 @@ def optimizer(spec: str, rate: float | None = None) -> Optimizer:
     if rate is not None and (isinstance(rate, str) or not np.isfinite(rate)):
         raise InputError("server_lr", of="scheme", allowed="a number", got=rate)
     made = _registry.build(str(spec), {} if rate is None else {"rate": rate})
-    if not hasattr(made, "init") or not hasattr(made, "step"):
-        allowed = "an optimizer (lossyfl.optimizers.Optimizer)"
-        raise InputError("server_optimizer", of="scheme", allowed=allowed, got=spec)
     if rate is not None and "rate" in _registry.options(str(spec)):
         allowed = "left out where the server_optimizer says its rate"
         raise InputError("server_lr", of="scheme", allowed=allowed, got=rate)

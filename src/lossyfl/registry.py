@@ -10,13 +10,14 @@ those own ones that the person has allowed.
 import importlib
 import inspect
 import re
-from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
-from lossyfl.errors import InputError, one_of
+from lossyfl.errors import InputError, LossyflError, one_of
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., object])
@@ -24,6 +25,8 @@ C = TypeVar("C", bound=Callable[..., object])
 _PATH = re.compile(r"\b[^\W\d][\w.]*:[^\W\d]\w*+(?!\s*=)")
 LONGEST = 1000
 """Characters of a spec that comes from outside: far more than any needs."""
+PLAIN = ("None", "bool", "int", "float", "str", "bytes", "list", "tuple", "dict", "set")
+"""What no factory of ours says that it returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,19 @@ def paths(text: str) -> list[str]:
 
 
 class Registry(Generic[T]):
-    """Classes or functions by name, called with options from text: their keyword parameters."""
+    """Classes or functions by name, called with options from text: their keyword parameters.
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    kind:    what they make, in a word
+    makes:   the same as errors say it, with the type
+    methods: that everything made has, so that a class without them need not be called
+    values:  that it has besides
+    """
+
+    def __init__(
+        self, kind: str, *, makes: str, methods: Sequence[str] = (), values: Sequence[str] = ()
+    ) -> None:
+        self.kind, self.makes = kind, makes
+        self.methods, self.values = tuple(methods), tuple(values)
         self._makers: dict[str, Callable[..., object]] = {}
 
     def register(self, name: str) -> Callable[[C], C]:
@@ -86,15 +98,78 @@ class Registry(Generic[T]):
         """All registered names, sorted."""
         return sorted(self._makers)
 
+    def parse(self, spec: str) -> tuple[str, dict[str, str]]:
+        """The name that a spec says, and its options as texts."""
+        return _split(spec, self._makers)
+
     def options(self, spec: str) -> dict[str, str]:
         """The options that a spec says, as texts."""
-        return _split(spec, self._makers)[1]
+        return self.parse(spec)[1]
+
+    def canonical(self, spec: str) -> str:
+        """The same for all spellings of the same thing: what is not its default, sorted.
+
+        So it stays the same when later versions have more options.
+        """
+        name, options = _split(spec, self._makers)
+        maker = self._own(name) if ":" in name else self._makers[name]
+        known = inspect.signature(maker).parameters
+        said = [
+            f"{key}={''.join(text.split())}"
+            for key, text in sorted(options.items())
+            if key not in known or not _is_default(known[key].default, _value(text))
+        ]
+        return f"{name}:{','.join(said)}" if said else name
 
     def build(self, spec: str, given: Mapping[str, object] | None = None) -> T:
         """The object that `name:key=value,key=value` describes.
 
         given: values for those parameters of these names that the spec leaves open
         """
+        name, maker, values = self._call(spec, given or {})
+        try:
+            made = maker(**values)
+        except LossyflError:
+            raise
+        except TypeError as error:
+            raise _wrong_options(name, error) from error
+        except (Exception, SystemExit) as error:
+            if ":" not in name:  # one of ours: it should not
+                raise
+            got = f"{type(error).__name__}: {error}"
+            raise InputError("result", of=name, allowed=self.makes, got=got) from error
+        return self._checked(made, name)
+
+    def _checked(self, made: object, name: str) -> T:
+        """The same; raises if it lacks what all of the kind have."""
+        lacks = [each for each in self.methods if not callable(getattr(made, each, None))]
+        lacks += [each for each in self.values if not hasattr(made, each)]
+        if lacks:
+            got = f"{type(made).__name__}, without {lacks[0]}"
+            raise InputError("result", of=name, allowed=self.makes, got=got)
+        return cast("T", made)
+
+    def _own(self, path: str) -> Callable[..., object]:
+        """The class or function at `package.module:Name`, unless it obviously makes something else."""
+        found = _load(path, self.kind)
+        lacks = isinstance(found, type) and [m for m in self.methods if not hasattr(found, m)]
+        if lacks or _is_foreign(found):
+            allowed = f"a class or function that makes {self.makes}"
+            raise InputError("path", of=self.kind, allowed=allowed, got=path)
+        return found
+
+    def check(self, spec: str) -> None:
+        """Raise if `build` would not even get as far as to make the object; nothing is imported.
+
+        A person's own thing, `package.module:Name`, is not looked at.
+        """
+        if ":" not in self.parse(spec)[0]:
+            self._call(spec, {})
+
+    def _call(
+        self, spec: str, given: Mapping[str, object]
+    ) -> tuple[str, Callable[..., object], dict[str, object]]:
+        """What a spec names, and what to call it with."""
         outside = _outside.get()
         if outside is not None and (len(spec) > LONGEST or not spec.isprintable()):
             allowed = f"at most {LONGEST} characters, all printable"
@@ -103,22 +178,25 @@ class Registry(Generic[T]):
         if ":" in name and outside is not None and name not in outside.allow:
             allowed = f"a registered one, or allowed here: {outside.how.format(name)}"
             raise InputError("name", of=self.kind, allowed=allowed, got=name)
-        maker = _load(name, self.kind) if ":" in name else self._makers.get(name)
+        maker = self._own(name) if ":" in name else self._makers.get(name)
         if maker is None:
             raise InputError("name", of=self.kind, allowed=one_of(self._makers, name), got=name)
         known = inspect.signature(maker).parameters
         for key in options:
             if key not in known:
                 raise InputError("option", of=name, allowed=one_of(known, key), got=key)
-        values = {key: value for key, value in (given or {}).items() if key in known}
+        values = {key: value for key, value in given.items() if key in known}
         values |= {key: _value(text) for key, text in options.items()}
         try:
             inspect.signature(maker).bind(**values)
-            made = maker(**values)
         except TypeError as error:
-            allowed = "those that it takes and needs"
-            raise InputError("options", of=name, allowed=allowed, got=str(error)) from error
-        return cast("T", made)
+            raise _wrong_options(name, error) from error
+        return name, maker, values
+
+
+def _wrong_options(name: str, error: TypeError) -> InputError:
+    allowed = "those that it takes and needs"
+    return InputError("options", of=name, allowed=allowed, got=str(error))
 
 
 def _split(spec: str, known: Container[str]) -> tuple[str, dict[str, str]]:
@@ -161,16 +239,35 @@ def _load(path: str, kind: str) -> Callable[..., object]:
     module, _, attribute = path.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever a user's module does when it is imported
+    except (Exception, SystemExit) as error:  # whatever a user's module does when it is imported
         allowed = "a class that can be imported as package.module:Name"
         got = f"{path} ({type(error).__name__}: {error})"
         raise InputError("path", of=kind, allowed=allowed, got=got) from error
     try:
+        if inspect.isbuiltin(found):  # none of them makes anything of ours
+            raise TypeError(path)
         inspect.signature(found)
     except (TypeError, ValueError) as error:  # no function, or one of C's
         allowed = "a class or function whose parameters can be seen"
         raise InputError("path", of=kind, allowed=allowed, got=path) from error
     return found
+
+
+def _is_foreign(found: Callable[..., object]) -> bool:
+    """Whether it can be seen without a call that this makes nothing of ours."""
+    defined = inspect.isroutine(found) or isinstance(found, type)
+    if defined and str(found.__module__).partition(".")[0] in sys.stdlib_module_names:
+        return True
+    if inspect.iscoroutinefunction(found) or inspect.isgeneratorfunction(found):
+        return True
+    says = inspect.signature(found).return_annotation
+    # Of a class it is what __init__ returns.
+    return inspect.isroutine(found) and str(getattr(says, "__name__", says)) in PLAIN
+
+
+def _is_default(default: object, value: str | float) -> bool:
+    """Whether an option says what holds without it; a default may be anything, as an array."""
+    return isinstance(default, str | int | float) and default == value
 
 
 def _value(text: str) -> str | int | float | bool:

@@ -17,14 +17,15 @@ lean's C is any quantizer, within a budget of bytes if one is given. Its server 
 heard yet, as in EF21-P (Gruntkowska et al., ICML 2023) and MCM (Philippenko and Dieuleveut, NeurIPS 2021),
 so that biased quantizers, which are far better at low rates, may be used.
 
-What would diverge is refused: see `Scheme`.
+What would diverge is refused in ours, and said before the first round in the paper's: see `Scheme`.
 """
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from lossyfl.errors import InputError
+from lossyfl.errors import Caution, InputError, one_of
 from lossyfl.links import (
     Damped,
     Direct,
@@ -40,6 +41,7 @@ from lossyfl.links import (
 )
 from lossyfl.optimizers import Optimizer, optimizer
 from lossyfl.quantizers import quantizer
+from lossyfl.quantizers.deadzone import Deadzone
 from lossyfl.quantizers.rotated import Rotated, Signs
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.registry import Registry
@@ -48,14 +50,21 @@ from lossyfl.types import Quantizer, Scale
 ServerModel = Literal["estimate", "preserved"]
 Levels = int | str
 
-_registry: "Registry[Scheme]" = Registry("scheme")
+Membership = Literal["catch-up", "full-model"]
+_registry: "Registry[Scheme]" = Registry(
+    "scheme", makes="a scheme (lossyfl.Scheme)", methods=("cautions", "check", "check_state")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
     """A pair of links, and what the server does between them.
 
-    first: makes the frame of the first model, from which the server then starts, too; exact floats if None
+    first:   makes the frame of the first model, from which the server then starts, too; exact floats if None
+    membership: what happens when other devices listen than in the round before: those that missed
+                something catch up, or all get the full model, as the paper says
+    guarded: whether what is known to diverge is refused; the paper's own systems run, with a Caution
+    spec:    what `scheme` was given, the same for all spellings; empty for one that was put together by hand
     """
 
     name: str
@@ -64,14 +73,21 @@ class Scheme:
     server_model: ServerModel
     optimizer: Optimizer
     first: Policy | None = None
+    guarded: bool = True
+    membership: Membership = "catch-up"
+    spec: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.server_model not in get_args(ServerModel):
             allowed = '"estimate" or "preserved"'
             raise InputError("server_model", of=self.name, allowed=allowed, got=self.server_model)
+        if self.membership not in get_args(Membership):
+            allowed = one_of(get_args(Membership), self.membership)
+            raise InputError("membership", of=self.name, allowed=allowed, got=self.membership)
         self._check_biased()
         self._check_predicted()
-        self._check_kept()
+        if self.guarded:
+            self._check_kept()
 
     def _check_biased(self) -> None:
         """Raise if what a biased quantizer leaves out is never sent: it must be kept somewhere."""
@@ -93,22 +109,55 @@ class Scheme:
 
     def _check_kept(self, entries: int | None = None) -> None:
         """Raise where errors are kept that are known to grow: one level on one range for all entries."""
-        for link in (self.downlink, self.uplink):
-            if isinstance(link, ErrorFeedback) or (
-                isinstance(link, Tracked) and (link.compensate or self.server_model == "preserved")
-            ):
-                coarse = any(_is_coarse(each, entries) for each in link.quantizer.quantizers)
-                if coarse and not link.quantizer.damped:
-                    why = "with kept errors 1 diverges on one range for all"
-                    allowed = f"at least 2, or damping=true: {why}"
-                    raise InputError("q", of=self.name, allowed=allowed, got=1)
+        if self._keeps_coarse_errors(entries):
+            why = "with kept errors 1 diverges on one range for all"
+            allowed = f"at least 2, or damping=true: {why}"
+            raise InputError("q", of=self.name, allowed=allowed, got=1)
+
+    def _keeps_coarse_errors(self, entries: int | None) -> bool:
+        return any(
+            _is_coarse(each, entries)
+            for link in (self.downlink, self.uplink)
+            if isinstance(link, ErrorFeedback | Tracked) and not link.quantizer.damped
+            if isinstance(link, ErrorFeedback)
+            or link.compensate
+            or self.server_model == "preserved"
+            for each in link.quantizer.quantizers
+        )
+
+    def cautions(self, entries: int) -> tuple[str, ...]:
+        """What will become of a scheme that runs as the paper says, where that is known to be nothing good.
+
+        >>> scheme("lfl").cautions(1000)
+        ()
+        """
+        link, said = self.downlink, list[str]()
+        if not self.guarded and self._keeps_coarse_errors(entries):
+            said.append(
+                f"{self.name} with q = 1 keeps errors that grow from round to round on one range for all "
+                "entries: training will diverge; q >= 2, a shorter scale or damping=true keep them small"
+            )
+        if isinstance(link, Tracked) and link.compensate and self.server_model == "preserved":
+            said.append(
+                f"{self.name} compensates the broadcast's error on top of a preserved server model, which "
+                "has it already: it counts twice, and training will not get far (Remark 1 of the paper)"
+            )
+        return tuple(said)
+
+    def check_state(self, spec: str, *, of: str) -> None:
+        """Raise if a state is another scheme's; those of older versions do not say whose they are."""
+        if spec and self.spec and spec != self.spec:
+            raise InputError("state", of=of, allowed=f"of the scheme {self.spec}", got=f"of {spec}")
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """Raise if models of tensors of these lengths cannot be sent as they are to be.
 
         rounds: how many there will be, if that is known
         """
-        self._check_kept(sum(tensors))
+        if self.guarded:
+            self._check_kept(sum(tensors))
+        for caution in self.cautions(sum(tensors)):
+            warnings.warn(caution, Caution, stacklevel=2)
         self.downlink.check(tensors, rounds)
         self.uplink.check(tensors, rounds)
         if self.first is not None:
@@ -135,7 +184,11 @@ def scheme(spec: str) -> Scheme:
     >>> scheme("lfl:q1=2,q2=2").server_model
     'estimate'
     """
-    return _registry.build(spec)
+    made = _registry.build(spec)
+    if not isinstance(made, Scheme):  # pyright: ignore[reportUnnecessaryIsInstance]
+        got = type(made).__name__
+        raise InputError("result", of=spec, allowed="a scheme (lossyfl.Scheme)", got=got)
+    return replace(made, spec=_registry.canonical(spec))
 
 
 def names() -> list[str]:
@@ -181,6 +234,7 @@ def lb(
         uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
+        guarded=False,
     )
 
 
@@ -191,15 +245,21 @@ def lfl(
     q2: Levels = 2,
     scale: Scale = "model",
     damping: bool = False,
+    first_budget: str | None = None,
     server_model: ServerModel = "estimate",
     compensate_server: bool = False,
+    membership: Membership = "catch-up",
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:
-    """Lossy federated learning, Algorithm 1: the change of the model quantized, and the updates."""
+    """Lossy federated learning, Algorithm 1: the change of the model quantized, and the updates.
+
+    first_budget: for the first model, which is exact floats without one
+    """
     plain = levels(q1, scale)
+    preserved = server_model == "preserved" and not compensate_server
     down: Policy = plain
-    if server_model == "preserved":
+    if preserved:
         down = _watched(plain, damping)
     elif compensate_server:
         down = _kept(plain, damping)
@@ -209,6 +269,9 @@ def lfl(
         uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
+        guarded=preserved,
+        first=_first(first_budget, scale),
+        membership=membership,
     )
 
 
@@ -233,6 +296,7 @@ def lgm(
         uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
+        guarded=False,
     )
 
 
@@ -260,6 +324,7 @@ def ltgm(
         uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
+        guarded=False,
     )
 
 
@@ -290,10 +355,15 @@ def lean(
         uplink=ErrorFeedback(quantizer=_watched(_policy(up, up_budget, "the uplink"), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
-        first=None
-        if first_budget is None
-        else budgeted_once(first_budget, quantizer("deadzone"), of="the first model"),
+        first=_first(first_budget),
     )
+
+
+def _first(limit: str | None, scale: Scale = "model") -> Policy | None:
+    """What makes the frame of the first model; nothing for exact floats."""
+    if limit is None:
+        return None
+    return budgeted_once(limit, Deadzone(scale=scale), of="the first model")
 
 
 def _policy(spec: str, limit: str | None, of: str, first: int = 0) -> Policy:
@@ -312,9 +382,8 @@ def _uplink(q2: Levels, scale: Scale, damping: bool) -> Link:
 
 
 def _kept(policy: Schedule, damping: bool) -> Policy:
-    """The policy of a link of the paper's that keeps errors: as it is, but for one level, or damped."""
-    coarse = any(isinstance(each, Stochastic) and each.levels == 1 for each in policy.quantizers)
-    return _watched(policy, damping) if damping or coarse else policy
+    """The policy of a link of the paper's that keeps errors: as it is, or damped."""
+    return _watched(policy, damping) if damping is not False else policy
 
 
 def _watched(policy: Policy, damping: bool) -> Policy:

@@ -10,40 +10,42 @@ the estimate it applies to; a model frame the round and the digest of the estima
 that holds an older estimate gets the updates it has missed, or the full model where that is shorter
 or the log no longer reaches back.
 
-Replies are added in the order of device numbers: at once when all before have answered, else when
-they have or when the round closes; until then they wait as they came, encoded. So the sum is the same
-to the bit whatever the order of arrival, and memory is O(d) plus the encoded replies of one round.
+Replies are checked and added in `aggregation`, in the order of device numbers: memory is O(d) plus the
+encoded replies of one round, none of them longer than raw floats. Every refusal is noted in the ledger. A
+model that is not finite is never kept: a round whose sum would make one is refused as a whole.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
+from lossyfl.aggregation import Aggregation
 from lossyfl.codec import decode
-from lossyfl.digests import NOTHING, Held, digest
-from lossyfl.errors import FrameError, InputError, Refused
-from lossyfl.ledger import Direction, Entry, Kind, Ledger
+from lossyfl.digests import NOTHING, Held, digest, training_id
+from lossyfl.errors import InputError
+from lossyfl.ledger import Kind, Ledger, Refusals, Sink, entry_of
 from lossyfl.links import Message
+from lossyfl.measures import Measured, measure
 from lossyfl.parallel import useful_threads
+from lossyfl.rules import LARGEST, ReplyRule, is_within
 from lossyfl.schemes import Scheme
-from lossyfl.states import Broadcast, Delivery, ServerState, check_number
+from lossyfl.state_checks import MAX_SAMPLES, check_server, is_sound
+from lossyfl.states import Broadcast, Count, Delivery, ServerState, check_number
 from lossyfl.streams import stream
 from lossyfl.theory import eps
 from lossyfl.types import Vector, read_only
 from lossyfl.vectors import as_vector, block_bounds
 from lossyfl.wire import frame as frames
-from lossyfl.wire.adding import Addend, open_addend
 from lossyfl.wire.facts import Facts, facts
 from lossyfl.wire.header import Address, read_header
 from lossyfl.wire.header import Kind as FrameKind
 
+T = TypeVar("T")
 Listen = Literal["all", "participants"]
 
-MAX_SAMPLES = 1 << 53
-LARGEST = float(np.finfo(np.float32).max) / 4
-"""What a sum of replies may reach, so that no reply can make the model infinite."""
+DEFAULT_RULE = ReplyRule()
 
 
 class Server:
@@ -54,6 +56,9 @@ class Server:
     listen:    who hears a broadcast: "all" members, as in the paper, or only the "participants"
     log_bytes: how much of the recent broadcasts to keep for devices that missed some; by default as
                much as the full model, because a longer catch-up would be longer than that
+    training:  a name that tells this training from others of the same seed; devices need the same
+    rule:      what to do with a reply that is far larger than others
+    sink:      is handed what the ledger keeps only in sums, in a long training
     """
 
     def __init__(
@@ -67,10 +72,14 @@ class Server:
         log_bytes: int | None = None,
         tensors: Sequence[int] | None = None,
         threads: int = 1,
+        training: str = "",
+        rule: ReplyRule = DEFAULT_RULE,
+        sink: Sink | None = None,
     ) -> None:
         start = as_vector(theta).copy()
-        if not np.isfinite(start).all():
-            raise InputError("theta", of="Server", allowed="finite", got="NaN or infinity")
+        if not is_within(start):
+            allowed = f"finite and within {LARGEST:.3g}"
+            raise InputError("theta", of="Server", allowed=allowed, got="NaN, infinity or beyond")
         if listen not in ("all", "participants"):
             raise InputError("listen", of="Server", allowed='"all" or "participants"', got=listen)
         if not isinstance(scheme, Scheme):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -83,8 +92,9 @@ class Server:
         stream(seed)  # raises if it is no seed
         scheme.check([len(start)] if tensors is None else tensors)
         useful_threads(threads, 0)
-        self.scheme, self.seed, self.listen = scheme, seed, listen
-        self._tensors, self._threads = tensors, threads
+        self.scheme, self.seed, self.listen, self.rule = scheme, seed, listen, rule
+        self.training = training_id(seed, training)
+        self._tensors, self._threads, self._sink = tensors, threads, sink
         start, log = self._first(start)
         link = scheme.downlink.init(start)
         self._whole = frames.raw_nbytes(len(start) + len(link.drift))
@@ -132,20 +142,32 @@ class Server:
 
     def state(self) -> ServerState:
         """Everything that the server remembers, at any moment."""
+        ledger = self.ledger
+        counts = ledger.refusals.counts.items()
         return replace(
-            self._state.copied(), entries=tuple(self.ledger.entries), eps=dict(self.ledger.eps)
+            self._state.copied(),
+            entries=tuple(ledger.entries),
+            eps=dict(ledger.eps),
+            summary=ledger.summary,
+            refusals=tuple(ledger.refusals.recent),
+            refused=tuple(Count(reason=reason, count=count) for reason, count in counts),
         )
 
     def restore(self, state: ServerState) -> None:
         """Go on from a saved state; it must be of this scheme."""
+        self.scheme.check_state(state.scheme, of="Server")
         if not self.scheme.downlink.fits(state.link, len(state.estimate)):
             allowed = f"of the scheme {self.scheme.name}"
             raise InputError("state", of="Server", allowed=allowed, got="another's")
-        self._state = state.copied()
-        self.ledger = Ledger(state.entries, state.eps.items())
+        check_server(state, self.scheme.optimizer.init(len(state.theta)))
+        self._state = replace(state.copied(), scheme=self.scheme.spec)
+        known = state.entries, state.eps.items()
+        self.ledger = Ledger(*known, summary=state.summary, sink=self._sink)
+        counts = ((each.reason, each.count) for each in state.refused)
+        self.ledger.refusals = Refusals(state.refusals, counts)
         self._digest = digest(state.estimate)
-        self._order = tuple(state.participants)
-        self._heaviest = sum(state.participants.values())
+        self.measured: Measured | None = None
+        self._collect()
         self._full: tuple[bytes, ...] = ()
         self._known: dict[bytes, Facts] = {}
 
@@ -204,14 +226,34 @@ class Server:
         self._state.held.pop(device, None)
 
     def rename(self, numbers: Mapping[int, int]) -> None:
-        """Members have other numbers than they were taken for; what was noted of them goes along."""
+        """Members have other numbers than they were taken for; what was noted of them goes along.
+
+        All at once, so that two may have been taken for each other; in an open round before the first
+        reply.
+        """
         state = self._state
+        self._check_renamed(numbers)
+        state.samples = _renamed(state.samples, numbers)
+        state.held = _renamed(state.held, numbers)
+        state.accepted = _renamed(state.accepted, numbers)
+        state.participants = dict(sorted(_renamed(state.participants, numbers).items()))
+        self._collect()
+        self.ledger.rename(numbers)
+
+    def _check_renamed(self, numbers: Mapping[int, int]) -> None:
+        """Raise unless all are members, and every number is free then and given once."""
+        state = self._state
+        if state.is_open and state.answered:
+            allowed = "changed before the first reply of a round"
+            raise InputError("number", of="a device", allowed=allowed, got="after it")
+        taken = set(state.samples) - set(numbers)
         for device, number in numbers.items():
             self._member(device)
             check_number(number)
-            state.samples[number] = state.samples.pop(device)
-            state.held[number] = state.held.pop(device, NOTHING)
-        self.ledger.rename(numbers)
+            if number in taken:
+                allowed = "that of no other member"
+                raise InputError("number", of="a device", allowed=allowed, got=number)
+            taken.add(number)
 
     def is_member(self, device: int) -> bool:
         """Whether a device has joined."""
@@ -225,7 +267,7 @@ class Server:
     @property
     def participants(self) -> tuple[int, ...]:
         """The devices that train in the open round, in order."""
-        return self._order
+        return self._replies.order
 
     @property
     def listeners(self) -> tuple[int, ...]:
@@ -243,7 +285,10 @@ class Server:
         chosen = set(state.samples if participants is None else participants)
         for device in chosen:
             self._member(device)
-        if state.round >= 0:
+        self.ledger.fold(before=state.round)
+        if self._has_other_listeners(chosen):
+            self._send_model()
+        elif state.round >= 0:
             self._send_broadcast()
         state.round += 1
         state.is_open, self._full, self._known = True, (), {}
@@ -267,9 +312,30 @@ class Server:
 
     def _seat(self, devices: Iterable[int]) -> None:
         state = self._state
-        self._order = tuple(sorted(devices))
-        state.participants = {device: state.samples[device] for device in self._order}
-        self._heaviest = sum(state.participants.values())
+        state.participants = {device: state.samples[device] for device in sorted(devices)}
+        state.before = {}
+        self._collect()
+
+    def _has_other_listeners(self, participants: Iterable[int]) -> bool:
+        """Whether the scheme has to begin anew, because others listen than to the last broadcast."""
+        state = self._state
+        if self.scheme.membership == "catch-up":
+            return False
+        before, chosen = state.listened, self.members if self.listen == "all" else participants
+        state.listened = tuple(sorted(chosen))
+        return state.round >= 0 and state.listened != before
+
+    def _send_model(self) -> None:
+        """Begin anew with the exact model, for everybody."""
+        state = self._state
+        state.estimate, state.link, state.log = (
+            state.theta,
+            self.scheme.downlink.init(state.theta),
+            (),
+        )
+        self._digest = digest(state.estimate)
+        address = Address(kind=FrameKind.MODEL, round=state.round + 1, digest=self._digest)
+        state.broadcast = frames.pack_raw(state.estimate, address)
 
     def _send_broadcast(self) -> None:
         """Encode the broadcast of the next round and move the estimate by it."""
@@ -285,9 +351,11 @@ class Server:
         frame, sent = link.send(state.theta, state.link, message)
         address = read_header(frame, len(state.theta)).address
         quantized = link.quantized(state.theta, state.link, replace(message, address=address))
+        estimate = sent.estimate if link.incremental else link.receive(frame, state.link)[0]
         if quantized is not None:
             self.ledger.eps[number] = eps(quantized)
-        estimate = sent.estimate if link.incremental else link.receive(frame, state.link)[0]
+            lost = sent.memory if len(sent.memory) else state.theta - estimate
+            self.measured = measure(quantized, lost)
         if link.incremental:
             newest = Broadcast(round=number, digest=self._digest, frame=frame)
             state.log = self._trim((*state.log, newest))
@@ -316,7 +384,16 @@ class Server:
         known = state.held.get(device, NOTHING) if held is None else held
         chosen, kind = self._choose(known)
         for frame in chosen:
-            self._note("down", device, kind, frame, self._facts(frame))
+            self.ledger.add(
+                entry_of(
+                    frame,
+                    self._facts(frame),
+                    round=state.round,
+                    direction="down",
+                    device=device,
+                    kind=kind,
+                )
+            )
         state.held[device] = self.held
         return Delivery(frames=chosen, accepted=state.accepted.get(device, -1))
 
@@ -325,7 +402,8 @@ class Server:
         state = self._state
         if known == self.held:
             return (), "update"
-        late: Kind = "initial" if known == NOTHING else "catch-up"
+        anew = bool(state.broadcast) and self.scheme.downlink.incremental and not state.log
+        late: Kind = "initial" if known == NOTHING or anew else "catch-up"
         if not self.scheme.downlink.incremental and state.broadcast:
             in_time = known != NOTHING and known.round == state.round - 1
             return (state.broadcast,), "update" if in_time else late
@@ -355,74 +433,44 @@ class Server:
         return self._full
 
     def accept(self, device: int, reply: bytes) -> None:
-        """Lines 4 and 5: take a reply, or raise Refused with the reason and change nothing."""
-        addend = self._take(device, reply)
-        state = self._state
-        if self._order[state.turn] == device:
-            self._add(device, addend)
-            self._add_waiting()
-        else:
-            state.waiting[device] = bytes(reply)
+        """Lines 4 and 5: take a reply, or raise Refused with the reason.
+
+        A refusal changes nothing but the notes of it: in the ledger, among the norms if it is one by its
+        norm, that a device which is elsewhere is to be sent the full model, and that one whose reply is too
+        large is to forget it.
+        In the first round a reply may also be refused later, when there are others to compare it with.
+        """
+        self._replies.accept(device, reply)
 
     def read(self, device: int, reply: bytes) -> Vector:
         """Take a reply as `accept` does, but give it away: something else makes the next model of it.
 
         That model comes back by `replace_theta` once the round is closed.
         """
-        self._take(device, reply)
-        return decode(reply, max_entries=len(self.theta), threads=self._threads)
+        return self._replies.read(device, reply)
 
-    def _take(self, device: int, reply: bytes) -> Addend:
-        """Check a reply and note it, or raise Refused with the reason and change nothing."""
-        state = self._state
-        if device not in state.samples:
-            raise Refused(device, "unknown", "the device is not a member")
-        if not state.is_open:
-            raise Refused(device, "late", f"round {state.round} is closed")
-        if device in state.answered:
-            raise Refused(device, "doubled", f"there is one of round {state.round}")
-        if device not in state.participants:
-            raise Refused(device, "uncalled", f"the device takes no part in round {state.round}")
-        addend = self._read_reply(device, reply)
-        self._note("up", device, "reply", reply, addend.facts)
-        state.accepted[device], state.answered[device] = state.round, True
-        return addend
+    def compare(self, replies: Mapping[int, bytes]) -> None:
+        """Look at all replies of a first round before the first is taken, if they are in hand.
 
-    def _read_reply(self, device: int, reply: bytes) -> Addend:
-        """The reply, decoded as far as to be found whole and for this round."""
-        entries = len(self.theta)
-        try:
-            addend = self._open(reply)
-        except FrameError as error:
-            raise Refused(device, "damaged", str(error)) from error
-        header, address = addend.header, addend.header.address
-        if address.kind != FrameKind.REPLY or header.entries != entries:
-            detail = f"a {address.kind.name.lower()} of {header.entries} entries"
-            raise Refused(device, "foreign", f"{detail}, not a reply of {entries}")
-        if address.round != self.round:
-            raise Refused(device, "late", f"it is for round {address.round}, not {self.round}")
-        if address.digest != self._digest:
-            raise Refused(device, "diverged", "it was trained from another estimate")
-        if not addend.terms.peak * self._heaviest <= LARGEST:  # NaN fails, too
-            raise Refused(device, "huge", f"it has entries of {addend.terms.peak:.3g}")
-        return addend
+        Then there is something to compare with, and `accept` and `read` refuse at once; in later rounds
+        there is, and nothing is done.
+        """
+        self._replies.compare(replies)
 
-    def _open(self, reply: bytes) -> Addend:
-        return open_addend(reply, max_entries=len(self.theta), threads=self._threads)
+    def reply_address(self, device: int) -> Address:
+        """What the reply of a device must say of itself in this round."""
+        return self._replies.address(device)
 
-    def _add(self, device: int, addend: Addend) -> None:
-        """Add a reply to the sum; it is its turn."""
-        state = self._state
-        addend.terms.add_to(state.total, state.participants[device])
-        state.weight += state.participants[device]
-        state.turn += 1
-
-    def _add_waiting(self) -> None:
-        """Add all waiting replies whose turn has come."""
-        state, order = self._state, self._order
-        while state.turn < len(order) and order[state.turn] in state.waiting:
-            device = order[state.turn]
-            self._add(device, self._open(state.waiting.pop(device)))
+    def _collect(self) -> None:
+        """Take the replies of those who take part from now on."""
+        self._replies = Aggregation(
+            self._state,
+            self.ledger,
+            self.rule,
+            digest=self._digest,
+            training=self.training,
+            threads=self._threads,
+        )
 
     def close_round(self) -> None:
         """Line 6: theta(t+1) = theta_hat(t) + step(sum_m B_m / B reply_m)."""
@@ -431,22 +479,36 @@ class Server:
             raise InputError(
                 "round", of="Server", allowed="open", got=f"round {state.round}, closed"
             )
-        for device in sorted(state.waiting):
-            self._add(device, self._open(state.waiting.pop(device)))
+        self._replies.finish()
+        self._step()
+        state.norms.next_round()
+        state.is_open, state.participants = False, {}
+        self._collect()
+
+    def _step(self) -> None:
+        """Move theta by the sum, or refuse all replies where that would not give a finite model."""
+        state, optimizer = self._state, self.scheme.optimizer
         base = state.theta = self.base
-        if state.weight:  # without a reply there is nothing to step by, not even with momentum
+        if not state.weight:  # without a reply there is nothing to step by, not even with momentum
+            return
+        with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
             update = state.total / np.float32(state.weight)
-            step, state.moments = self.scheme.optimizer.step(update, state.moments)
-            state.theta = base + step
-        state.is_open, state.participants, self._order = False, {}, ()
+            step, moments = optimizer.step(update, state.moments)
+            theta = base + step
+        if is_within(theta) and is_sound(moments):
+            state.theta, state.moments = theta, moments
+            return
+        state.moments = optimizer.init(len(theta))  # or the next round might fail by them again
+        detail = f"with the replies of round {state.round} the model would not be finite"
+        self._replies.take_back("overflow", detail)
 
     def replace_theta(self, theta: object) -> None:
         """Go on from another model, between rounds: for those who aggregate by themselves."""
         state, fresh = self._state, as_vector(theta).copy()
         if state.is_open:
             raise InputError("theta", of="Server", allowed="replaced between rounds", got="in one")
-        if len(fresh) != len(state.theta) or not np.isfinite(fresh).all():
-            allowed = f"{len(state.theta)} finite entries"
+        if len(fresh) != len(state.theta) or not is_within(fresh):
+            allowed = f"{len(state.theta)} finite entries within {LARGEST:.3g}"
             got = f"{len(fresh)}, of them {int(np.isfinite(fresh).sum())} finite"
             raise InputError("theta", of="Server", allowed=allowed, got=got)
         state.theta = fresh
@@ -459,24 +521,13 @@ class Server:
             self._known[frame] = facts(frame)
         return self._known[frame]
 
-    def _note(
-        self, direction: Direction, device: int, kind: Kind, frame: bytes, known: Facts
-    ) -> None:
-        self.ledger.add(
-            Entry(
-                round=self.round,
-                direction=direction,
-                device=device,
-                kind=kind,
-                nbytes=known.nbytes,
-                entries=known.entries,
-                paper_bits=known.paper_bits,
-                entropy_bits=known.entropy_bits,
-                frame=int.from_bytes(frame[-4:], "little"),
-            )
-        )
-
     def _member(self, device: int) -> None:
         if device not in self._state.samples:
             allowed = "that of a member"
             raise InputError("number", of="a device", allowed=allowed, got=device)
+
+
+def _renamed(noted: dict[int, T], numbers: Mapping[int, int]) -> dict[int, T]:
+    """What was noted of devices, under their other numbers; it replaces what was left under those."""
+    moved = {number: noted[device] for device, number in numbers.items() if device in noted}
+    return {device: fact for device, fact in noted.items() if device not in numbers} | moved

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field, replace
 
 from lossyfl.digests import Held
 from lossyfl.errors import InputError
-from lossyfl.ledger import Entry
+from lossyfl.ledger import Entry, Refusal, Summary
 from lossyfl.links import LinkState
 from lossyfl.links.base import nothing
 from lossyfl.optimizers import Moments
+from lossyfl.rules import Norms
 from lossyfl.types import Vector
 
 UNKNOWN = -2
@@ -18,9 +19,9 @@ UNKNOWN = -2
 class Delivery:
     """What the server hands to one device: frames to apply in order.
 
-    accepted: the last round of which the server has the device's reply, -1 for none; the device
-              keeps an update that never arrived (see `device`); UNKNOWN if the server cannot tell,
-              because it does not know yet which device it talks to
+    accepted: the last round of which the server has the device's reply, or has refused it for what it
+              says; -1 for none; the device keeps an update that never arrived (see `device`); UNKNOWN if
+              the server cannot tell, because it does not know yet which device it talks to
     """
 
     frames: tuple[bytes, ...]
@@ -41,6 +42,14 @@ class Broadcast:
     frame: bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """How often replies were refused for a reason."""
+
+    reason: str
+    count: int
+
+
 @dataclass(slots=True, kw_only=True)
 class ServerState:
     """Everything that a server remembers; saved and restored to the bit.
@@ -53,7 +62,7 @@ class ServerState:
     moments:      the optimizer's
     samples:      B_m of every member
     held:         what each device was last handed
-    accepted:     the last round of which each device's reply was accepted
+    accepted:     the last round of which each device's reply was accepted, or refused for what it says
     broadcast:    the newest broadcast frame, empty before the first
     log:          recent broadcasts of an incremental link, oldest first
     participants: of the open round, in order, with their B_m
@@ -62,8 +71,15 @@ class ServerState:
     waiting:      replies whose turn has not come, encoded
     total:        sum of B_m times reply, so far
     weight:       sum of B_m, so far
-    entries:      of the ledger
+    entries:      of the ledger, of recent rounds
     eps:          of the ledger
+    before:       of those who answered in the open round, the round that was accepted before
+    norms:        of replies, now and before
+    refusals:     the latest of the ledger
+    refused:      how many there were, by reason
+    scheme:       its spec; empty in states of older versions
+    summary:      of the ledger: the sums of rounds before
+    listened:     who heard the newest broadcast, where the scheme asks
     """
 
     round: int
@@ -85,6 +101,13 @@ class ServerState:
     weight: int
     entries: tuple[Entry, ...] = ()
     eps: dict[int, float] = field(default_factory=dict[int, float])
+    before: dict[int, int] = field(default_factory=dict[int, int])
+    norms: Norms = field(default_factory=Norms)
+    refusals: tuple[Refusal, ...] = ()
+    refused: tuple[Count, ...] = ()
+    scheme: str = ""
+    summary: Summary = field(default_factory=Summary)
+    listened: tuple[int, ...] = ()
 
     def copied(self) -> "ServerState":
         """The same state with its own dictionaries and sum: what a server changes in place."""
@@ -97,6 +120,8 @@ class ServerState:
             answered=dict(self.answered),
             waiting=dict(self.waiting),
             total=self.total.copy(),
+            before=dict(self.before),
+            norms=self.norms.copied(),
         )
 
 
@@ -111,6 +136,8 @@ class DeviceState:
     replied:  the round of the reply that is not settled, -1 for none
     reply:    that reply
     accepted: the last round of which the server said that it has the reply, -1 for none
+    told:     what the last delivery said of that, whatever others said before
+    scheme:   its spec; empty in states of older versions
     """
 
     round: int = -1
@@ -120,6 +147,8 @@ class DeviceState:
     replied: int = -1
     reply: bytes = b""
     accepted: int = -1
+    told: int = -1
+    scheme: str = ""
 
     def compact(self) -> "DeviceState":
         """Without the downlink's copy of the estimate, if it has one: `Device.restore` puts it back."""

@@ -36,6 +36,7 @@ def test_round_trip(shape: tuple[int, ...], tmp_path: Path) -> None:
         (pack_idx(IMAGES)[:-1], "must be 40 bytes, as its header says, got 39 bytes"),
         (pack_idx(IMAGES) + b"x", "must be 40 bytes, as its header says, got 41 bytes"),
         (pack_idx(IMAGES)[:4] + b"\xff" * 12, "as its header says, got 16 bytes"),
+        (pack_idx(IMAGES)[:4] + b"\xff" * 8 + b"\0" * 4, "shape of .*images must be lengths whose"),
     ],
 )
 def test_damage_is_a_clear_error(content: bytes, message: str, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def test_a_call_is_recorded_and_not_made() -> None:
         b"NNb.",
         b"NNR.",
         b"K\x01K\x01\x93.",
+        b"S'\\q'\n.",  # Python itself only warns of an escape that there is not
     ],
 )
 def test_instructions_that_make_no_sense(content: bytes) -> None:

@@ -2,6 +2,8 @@
 
 import gzip
 import lzma
+import tracemalloc
+import zlib
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,34 @@ def test_bombs_are_refused(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.write_bytes(PACKED[end])
     with pytest.raises(InputError, match="must be at most 10,239 bytes, got more"):
         read_bytes(path)
+
+
+def wide_window() -> bytes:
+    """An xz file that asks for a window of 4 GB: one byte of its block's header, and the sum behind it."""
+    data = bytearray(PACKED[".xz"])
+    size = 4 * data[12]
+    data[16] = 40
+    data[12 + size : 16 + size] = zlib.crc32(data[12 : 12 + size]).to_bytes(4, "little")
+    return bytes(data)
+
+
+@pytest.mark.parametrize("content", [b"\0" + b"\xff" * 8 + b"\0" * 4, wide_window()])
+def test_memory_is_not_what_a_file_asks_for(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.xz"
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="must be whole xz data"):
+            read_bytes(path)
+        assert tracemalloc.get_traced_memory()[1] < unpack.MOST_WINDOW
+    finally:
+        tracemalloc.stop()
+
+
+def test_several_xz_streams_are_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.xz"
+    path.write_bytes(PACKED[".xz"] * 2 + bytes(8))
+    assert read_bytes(path) == CONTENT * 2
 
 
 def test_unreadable_file(tmp_path: Path) -> None:

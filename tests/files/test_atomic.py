@@ -115,7 +115,9 @@ def test_private_files_and_folders_are_no_links_and_closed_to_others(tmp_path: P
     assert (tmp_path / ".lock").stat().st_mode & 0o777 == 0o600
     (tmp_path / "lock").symlink_to(tmp_path / ".lock")
     os.mkfifo(tmp_path / "fifo")
-    for name in ("lock", "fifo"):
+    (tmp_path / "another").touch()
+    os.link(tmp_path / "another", tmp_path / "hard")
+    for name in ("lock", "fifo", "hard"):
         with pytest.raises(OSError, match=name):
             open_private(tmp_path / name)
 

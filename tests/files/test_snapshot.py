@@ -1,14 +1,19 @@
 """Saved state comes back to the bit, or is refused with the reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+from typing_extensions import TypeAliasType
 
 from lossyfl import InputError
 from lossyfl.files import snapshot
 from lossyfl.types import Vector
+
+T = TypeVar("T", bound=np.generic)
+Newer = TypeAliasType("Newer", np.ndarray[Any, np.dtype[T]], type_params=(T,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +102,10 @@ def test_what_an_older_version_did_not_know_has_its_default(tmp_path: Path) -> N
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be one that exists"):
         snapshot.load(tmp_path / "state", State)
+
+
+def test_an_array_is_one_by_the_alias_of_a_newer_numpy_too(tmp_path: Path) -> None:
+    """NumPy 2.5 has `type NDArray[T] = ...`, which is no ndarray until its value is looked at."""
+    newer = make_dataclass("newer", [("x", Newer[np.float32])], frozen=True)
+    snapshot.save(tmp_path / "s", newer(np.arange(3, dtype=np.float32)))
+    assert snapshot.load(tmp_path / "s", newer).x.tolist() == [0.0, 1.0, 2.0]

@@ -1,7 +1,7 @@
 """Decode mutated frames: only errors, no crash, no hang, no wrong vector behind a valid checksum.
 
     make fuzz                                              a million frames
-    .venv/bin/python tests/fuzz/fuzz_decode.py --frames 10000 --seed 3
+    python -m tests.fuzz.fuzz_decode --frames 10000 --seed 3
 
 Half of the frames are damaged and left so: every one must be refused. The other half is damaged
 and sealed again with a valid checksum, as a hostile sender would: each must be refused with a
@@ -9,16 +9,12 @@ FrameError or give finite floats of the number it claims.
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from tests.golden.cases import CASES
 from tests.helpers import seal
 

@@ -9,6 +9,7 @@ import pytest
 from tests.helpers import laplace
 
 from lossyfl import Address, InputError, Kind, Stochastic, decode, quantizer, scheme, stream
+from lossyfl.errors import Caution
 from lossyfl.links import Damped, Direct, ErrorFeedback, Message, Policy, Schedule, Tracked, Watched
 from lossyfl.links.damped import damping, variance
 from lossyfl.types import Quantized, Vector
@@ -140,27 +141,33 @@ class TestRules:
         chosen = scheme("lean:down=qsgd(levels=64),server_model=estimate")
         assert isinstance(chosen.downlink, Tracked)
 
-    @pytest.mark.parametrize(
-        "spec", ["lb:q2=1", "lfl:q2=1", "lgm:q1=1", "lfl:q1=1,server_model=preserved"]
-    )
-    def test_one_level_on_one_range(self, spec: str) -> None:
+    @pytest.mark.parametrize("spec", ["lb:q2=1", "lfl:q2=1", "lgm:q1=1", "ltgm:q2=1"])
+    def test_one_level_on_one_range_is_the_papers_own_and_warned_of(self, spec: str) -> None:
+        chosen = scheme(spec)
+        with pytest.warns(Caution, match=r"q = 1 keeps errors that grow .* will diverge"):
+            chosen.check([1000])
+        scheme(f"{spec},damping=true").check([1000])  # a warning would be an error here
+
+    def test_one_level_on_one_range_is_refused_by_our_own_rules(self) -> None:
+        spec = "lfl:q1=1,server_model=preserved"
         with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):
             scheme(spec)
         assert scheme(f"{spec},damping=true")
 
+    def test_compensation_on_top_of_a_preserved_model_is_warned_of(self) -> None:
+        chosen = scheme("lfl:server_model=preserved,compensate_server=true")
+        assert isinstance(chosen.downlink, Tracked)
+        assert not isinstance(chosen.downlink.quantizer, Watched)
+        with pytest.warns(Caution, match=r"counts twice.*Remark 1"):
+            chosen.check([1000])
+
     def test_one_level_where_errors_are_dropped(self) -> None:
         scheme("lfl:q1=1").check([1000])
 
-    def test_one_level_on_blocks_is_watched(self) -> None:
-        """How much they need depends on the vector; a block as long as the model is no block."""
+    def test_a_block_as_long_as_the_model_is_no_block(self) -> None:
         chosen = scheme("lb:q2=1,scale=64")
-        assert isinstance(chosen.uplink, ErrorFeedback)
-        assert isinstance(chosen.uplink.quantizer, Watched)
-        chosen.check([65])
-        for entries in (63, 64):
-            with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):
-                chosen.check([entries])
-        scheme("lb:q2=1,scale=64,damping=true").check([64])
+        assert chosen.cautions(65) == ()
+        assert len(chosen.cautions(64)) == len(chosen.cautions(63)) == 1
 
     def test_a_rotation_hides_nothing(self) -> None:
         with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):

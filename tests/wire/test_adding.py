@@ -1,5 +1,6 @@
 """Adding frames to a sum."""
 
+import math
 import tracemalloc
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from tests.helpers import laplace, sample_frame
 
 from lossyfl import FrameError, Quantizer, Rotated, Stochastic, decode, encode, stream
-from lossyfl.wire.adding import open_addend
+from lossyfl.wire import adding
+from lossyfl.wire.adding import Plain, open_addend
 
 QUANTIZERS: list[Quantizer] = [
     Stochastic(levels=1),
@@ -30,6 +32,26 @@ def test_the_same_bits_as_decode_and_add(quantizer: Quantizer, entries: int) -> 
         open_addend(frame).terms.add_to(total, weight)
         expected += np.float32(weight) * decode(frame)
     assert total.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("quantizer", [*QUANTIZERS, Stochastic(levels=9, scale=1)], ids=str)
+@pytest.mark.parametrize("entries", [1, 2, 10, 4999, 5000, 5001])
+def test_energy_is_that_of_the_vector(quantizer: Quantizer, entries: int) -> None:
+    frame = encode(laplace(entries), quantizer, rng=stream(0))
+    expected = math.fsum(np.square(decode(frame).astype(np.float64)))
+    assert open_addend(frame).terms.energy(entries) == pytest.approx(expected, rel=1e-12)
+
+
+def test_energy_has_the_bits_of_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One addition after the other, as written: so it is the same on every machine."""
+    quantizers = (Stochastic(levels=2), Stochastic(levels=3, scale=64), Stochastic(levels=2000))
+    terms = [open_addend(encode(laplace(5003), q, rng=stream(0))).terms for q in quantizers]
+    terms.append(Plain(vector=laplace(5003)))
+    compiled = [each.energy(5003).hex() for each in terms]
+    for name in ("_sum_of_squares", "_sum_looked_up", "_sum_rows"):
+        kernel = getattr(adding, name)
+        monkeypatch.setattr(adding, name, getattr(kernel, "py_func", kernel))
+    assert [float(each.energy(5003)).hex() for each in terms] == compiled
 
 
 def test_blocks_are_added_without_a_vector() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from lossyfl.data.catalog import DIGITS
 from lossyfl.data.dataset import Bytes, Dataset
-from lossyfl.errors import MissingExtra
+from lossyfl.extras import check_installed
 from lossyfl.streams import stream
 
 
@@ -34,7 +34,8 @@ def read_digits() -> Dataset:
 
 def _file() -> Path:
     """The file of scikit-learn, found without importing it, which would take a second."""
+    check_installed("sklearn", extra="sim")
     spec = find_spec("sklearn")
-    if spec is None or spec.origin is None:
-        raise MissingExtra("sklearn", extra="sim")
+    assert spec is not None
+    assert spec.origin is not None
     return Path(spec.origin).parent / "datasets" / "data" / "digits.csv.gz"

@@ -14,6 +14,9 @@ from lossyfl.data.dataset import Bytes
 from lossyfl.data.unpack import read_bytes
 from lossyfl.errors import InputError
 
+LARGEST = 1 << 40
+"""The most entries that an array may have, were its empty axes not empty."""
+
 
 def read_idx(path: Path, *, axes: int) -> Bytes:
     """The array in an IDX file with so many axes."""
@@ -32,6 +35,11 @@ def read_idx(path: Path, *, axes: int) -> Bytes:
     if len(content) - start != math.prod(shape):
         allowed = f"{start + math.prod(shape):,} bytes, as its header says"
         raise InputError("size", of=str(path), allowed=allowed, got=f"{len(content):,} bytes")
+    if (
+        math.prod(length or 1 for length in shape) > LARGEST
+    ):  # of nothing, but NumPy would not have it
+        allowed = f"lengths whose product is at most {LARGEST:,}"
+        raise InputError("shape", of=str(path), allowed=allowed, got=shape)
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape).copy()
 
 

@@ -9,6 +9,7 @@ in old pickles gives the bytes.
 
 import pickle
 import pickletools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -48,11 +49,13 @@ def run(content: bytes, allowed: frozenset[Name]) -> object:
     """What a pickle describes; UnpicklingError for names that are not allowed, and for all else."""
     machine = _Machine(allowed=allowed)
     try:
-        for opcode, argument, _ in islice(pickletools.genops(content), MOST):
-            if opcode.name == "STOP":
-                return machine.pop()
-            machine.step(opcode.name, cast("object", argument))
-    except (ValueError, UnicodeError) as error:  # pickletools, of bytes that are no instruction
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # of an escape that there is not
+            for opcode, argument, _ in islice(pickletools.genops(content), MOST):
+                if opcode.name == "STOP":
+                    return machine.pop()
+                machine.step(opcode.name, cast("object", argument))
+    except (ValueError, UnicodeError, DeprecationWarning) as error:  # pickletools, of other bytes
         raise pickle.UnpicklingError(f"{error}") from None
     raise pickle.UnpicklingError(f"more than {MOST:,} instructions")
 

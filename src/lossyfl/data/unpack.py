@@ -11,6 +11,9 @@ from lossyfl.errors import InputError
 MOST = 1 << 26
 """No file of any data set is longer once unpacked; more is damage or malice."""
 
+MOST_WINDOW = 1 << 27
+"""Bytes that unpacking xz may take besides; `xz -9` asks for half of it, a header could ask for 4 GB."""
+
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 
@@ -18,7 +21,7 @@ def read_bytes(path: Path) -> bytes:
     """The content of a file, unpacked if its name ends in .gz or .xz."""
     try:
         with _open(path) as file:
-            content = file.read(MOST + 1)
+            content = _unxz(file.read()) if path.suffix == ".xz" else file.read(MOST + 1)
     except DAMAGE as error:
         kind = path.suffix.removeprefix(".")
         raise InputError(
@@ -33,10 +36,20 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def _open(path: Path) -> gzip.GzipFile | lzma.LZMAFile | io.BufferedReader:
-    """The file, opened for reading what is packed in it."""
-    if path.suffix == ".gz":
-        return gzip.open(path, "rb")
-    if path.suffix == ".xz":
-        return lzma.open(path, "rb")
-    return path.open("rb")
+def _open(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    """The file, opened for reading; what xz has packed, as it is."""
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def _unxz(data: bytes) -> bytes:
+    """The content of xz data, one stream after the other; `lzma.open` knows no limit of memory."""
+    content = b""
+    while len(content) <= MOST:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_WINDOW)
+        content += stream.decompress(data, MOST + 1 - len(content))
+        if not stream.eof and len(content) <= MOST:
+            raise EOFError("it ends too early")
+        data = stream.unused_data.lstrip(b"\0")
+        if not data:
+            break
+    return content

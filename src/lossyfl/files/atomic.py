@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from lossyfl.errors import InputError
+from lossyfl.errors import DiskError, InputError
 from lossyfl.files import disk
 
 STATE = 0o600
@@ -34,6 +34,7 @@ def write_atomically(
 ) -> None:
     """Write beside `path`, then rename; on any error before that `path` is as it was.
 
+    Raises DiskError for whatever a disk does.
     durable: whole after a crash of the machine, too, and not only of the process
     mode:    of the file, whatever the umask says; by default as of any other new file
     """
@@ -46,6 +47,18 @@ def write_atomically(
         allowed = "one that can be written"
         raise InputError("folder", of=path.name, allowed=allowed, got=str(error)) from error
     try:
+        _fill(path, temporary, fd, pieces, durable=durable)
+        if durable:
+            disk.sync_folder(path.parent)
+    except OSError as error:
+        raise DiskError(f"{path} could not be written: {error}") from error
+
+
+def _fill(
+    path: Path, temporary: Path, fd: int, pieces: Iterable[bytes | memoryview], *, durable: bool
+) -> None:
+    """Write a temporary file, and let it take the place of another."""
+    try:
         for piece in pieces:
             disk.write(fd, temporary, piece)
         if durable:
@@ -57,8 +70,6 @@ def write_atomically(
         raise
     finally:
         os.close(fd)
-    if durable:
-        disk.sync_folder(path.parent)
 
 
 def _create(path: Path, mode: int | None) -> tuple[Path, int]:
@@ -132,15 +143,19 @@ def private_folder(folder: Path) -> None:
 def open_private(path: Path, *, write: bool = True) -> int:
     """A file of ours alone, made if it is written and missing; raises OSError for a symbolic link.
 
+    One that is written must have no second name either: a hard link would write to another's file.
     For locks and for files that are written in place. What it held is held still.
     """
     # A FIFO would have us wait for its other end: without waiting it is seen to be no file.
     flags = (os.O_RDWR | os.O_CREAT if write else os.O_RDONLY) | os.O_NONBLOCK
     fd = disk.open_own(path, flags, STATE)
     try:
-        mode = os.fstat(fd).st_mode
+        facts = os.fstat(fd)
+        mode = facts.st_mode
         if not stat.S_ISREG(mode):
             raise OSError(f"{path} is no file")
+        if write and facts.st_nlink > 1:
+            raise OSError(f"{path} is a hard link to another file")
         if write and stat.S_IMODE(mode) != STATE:
             os.fchmod(fd, STATE)
     except BaseException:

@@ -5,10 +5,12 @@ after the other; the metadata say which they were; all other tensors (integer bu
 stand beside it unchanged. A plain vector needs no bundle: its file is the bare frame.
 """
 
+import io
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from lossyfl.codec import FrameInfo, decode, encode, inspect
 from lossyfl.errors import InputError
 from lossyfl.files import safetensors
 from lossyfl.files.atomic import write_atomically
+from lossyfl.files.reading import parse_json, read_bytes, require_file
 from lossyfl.files.safetensors import File, Tensor
 from lossyfl.streams import Stream
 from lossyfl.types import Quantizer, Vector
@@ -47,7 +50,6 @@ def encode_file(
     source: Path, target: Path, quantizer: Quantizer, *, rng: Stream, threads: int = 1
 ) -> Encoded:
     """Encode a `.npy` vector or a `.safetensors` model."""
-    _require(source)
     if source.suffix == ".npy":
         array = _read_npy(source)
         x = as_vector(array)
@@ -97,13 +99,18 @@ def decode_file(
     wanted = ".npy" if bundle is None else safetensors.SUFFIX
     if target.suffix != wanted:
         raise InputError("output", of=source.name, allowed=f"a {wanted} file", got=target.name)
-    vector = decode(read_frame(source), max_entries=max_entries, threads=threads)
     if bundle is None:
+        vector = decode(read_bytes(source, of="codec"), max_entries=max_entries, threads=threads)
         write_atomically(target, [_npy(vector)])
         return len(vector)
-    floats = _narrow(vector, bundle.metadata["floats"], of=source.name)
-    exact = (tensor for tensor in bundle.tensors if tensor.name != FRAME)
-    metadata = json.loads(bundle.metadata.get("metadata", "{}"))
+    listing = _listing(bundle.metadata.get("floats", ""), of=source.name)
+    metadata = _metadata(bundle.metadata.get("metadata", "{}"), of=source.name)
+    exact = tuple(tensor for tensor in bundle.tensors if tensor.name != FRAME)
+    names = [name for name, _, _ in listing] + [tensor.name for tensor in exact]
+    if len(names) != len(set(names)):
+        raise InputError("names", of=source.name, allowed="different ones", got="one twice")
+    vector = decode(_frame(bundle), max_entries=max_entries, threads=threads)
+    floats = _narrow(vector, listing, of=source.name)
     safetensors.write(target, File(tensors=(*floats, *exact), metadata=metadata))
     return len(vector)
 
@@ -111,15 +118,16 @@ def decode_file(
 def read_frame(path: Path) -> bytes:
     """The frame in a file that holds one, bare or in a bundle."""
     bundle = _read_bundle(path)
-    if bundle is None:
-        return path.read_bytes()
+    return read_bytes(path, of="codec") if bundle is None else _frame(bundle)
+
+
+def _frame(bundle: File) -> bytes:
     return bytes(next(tensor.data for tensor in bundle.tensors if tensor.name == FRAME))
 
 
 def _read_bundle(path: Path) -> File | None:
     """The bundle in a file, or None if the file is a bare frame."""
-    _require(path)
-    data = path.read_bytes()
+    data = read_bytes(path, of="codec")
     if data.startswith(MAGIC):
         return None
     allowed = "a frame or a bundle that lossyfl wrote"
@@ -132,22 +140,17 @@ def _read_bundle(path: Path) -> File | None:
     return file
 
 
-def _require(path: Path) -> None:
-    if not path.is_file():
-        raise InputError("file", of="codec", allowed="one that exists", got=str(path))
-
-
 def _read_npy(path: Path) -> NDArray[Any]:
+    require_file(path, of="codec")
     try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+        with path.open("rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except Exception as error:  # NumPy evaluates the header, and errors of any kind come of that
         allowed = "a .npy array of floats"
         raise InputError("content", of=path.name, allowed=allowed, got="other bytes") from error
 
 
 def _npy(vector: Vector) -> bytes:
-    import io
-
     buffer = io.BytesIO()
     np.save(buffer, vector, allow_pickle=False)
     return buffer.getvalue()
@@ -162,17 +165,53 @@ def _widen(tensor: Tensor) -> Vector:
         return entries.astype(np.float32)
 
 
-def _narrow(vector: Vector, listing: str, *, of: str) -> list[Tensor]:
+def _listing(text: str, *, of: str) -> list[tuple[str, str, tuple[int, ...]]]:
+    """Name, dtype and shape of every float tensor of a bundle."""
+    found: list[tuple[str, str, tuple[int, ...]]] = []
+    try:
+        for item in cast("list[list[object]]", parse_json(text, of=of)):
+            name, dtype, shape = item
+            if not isinstance(name, str) or not isinstance(dtype, str) or dtype not in FLOATS:
+                raise ValueError("a name or a dtype is missing")
+            name.encode()  # raises ValueError for half of a pair of surrogates
+            found.append((name, dtype, safetensors.ints(shape)))
+    except (ValueError, TypeError) as error:
+        allowed = "[name, dtype, shape] of every float tensor"
+        raise InputError("listing", of=of, allowed=allowed, got=str(error)) from error
+    return found
+
+
+def _metadata(text: str, *, of: str) -> dict[str, str]:
+    """The metadata that the model had."""
+    found = parse_json(text, of=of)
+    pairs = cast("dict[str, object]", found).items() if isinstance(found, dict) else [("", None)]
+    kept = {key: value for key, value in pairs if isinstance(value, str)}
+    if len(kept) != len(pairs):
+        raise InputError("metadata", of=of, allowed="texts by name", got="others")
+    return kept
+
+
+def _narrow(
+    vector: Vector, listing: list[tuple[str, str, tuple[int, ...]]], *, of: str
+) -> list[Tensor]:
     """The float tensors of a bundle, each in the dtype that it had."""
+    total = sum(math.prod(shape) for _, _, shape in listing)
+    if total != len(vector):
+        allowed = f"tensors of {len(vector)} entries in all"
+        raise InputError("listing", of=of, allowed=allowed, got=f"{total} entries")
     tensors: list[Tensor] = []
     at = 0
-    for name, dtype, shape in json.loads(listing):
-        size = int(np.prod(shape, dtype=np.int64))
-        part = vector[at : at + size]
-        at += size
-        bits = narrow_bfloat16(part) if dtype == "BF16" else part.astype(FLOATS[dtype])
-        tensors.append(Tensor(name=name, dtype=dtype, shape=tuple(shape), data=bits.tobytes()))
-    if at != len(vector):
-        allowed = f"tensors of {len(vector)} entries in all"
-        raise InputError("listing", of=of, allowed=allowed, got=f"{at} entries")
+    for name, dtype, shape in listing:
+        part = vector[at : at + math.prod(shape)]
+        at += len(part)
+        tensors.append(Tensor(name=name, dtype=dtype, shape=shape, data=_narrowed(part, dtype)))
     return tensors
+
+
+def _narrowed(part: Vector, dtype: str) -> bytes:
+    """Entries in another float type: the largest of a half for those beyond."""
+    if dtype == "BF16":
+        return narrow_bfloat16(part).tobytes()
+    if dtype == "F16":
+        part = np.clip(part, np.finfo(np.float16).min, np.finfo(np.float16).max)
+    return part.astype(FLOATS[dtype]).tobytes()

@@ -81,6 +81,12 @@ def write(fd: int, path: Path, data: bytes | memoryview) -> None:
         left = left[os.write(fd, left) :]
 
 
+def append(path: Path, text: str) -> None:
+    """Add whole lines in one write, so that no reader sees half of one."""
+    with path.open("ab", buffering=0) as file:
+        write(file.fileno(), path, text.encode())
+
+
 def truncate(fd: int, path: Path, size: int) -> None:
     """Cut an open file, or lengthen it by zeros."""
     before("truncate", path, fd=fd)

@@ -6,6 +6,7 @@ becomes JSON in the metadata. The types of fields say what is read back, so a fi
 
 import dataclasses
 import json
+import os
 import typing
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,19 +16,23 @@ import numpy as np
 import xxhash
 
 from lossyfl.errors import InputError
-from lossyfl.files import safetensors
+from lossyfl.files import disk, safetensors
+from lossyfl.files.atomic import open_private
+from lossyfl.files.reading import parse_json
 from lossyfl.files.safetensors import File, Tensor
 
 if typing.TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = "lossyfl-snapshot-1"
+LARGEST_WHOLE = 1 << 100
+"""No number of a state is beyond, and every one below is a float32, too."""
 T = TypeVar("T")
 
 
-def save(path: Path, state: object) -> None:
-    """Write a state, all or nothing."""
-    safetensors.write(path, _file(state))
+def save(path: Path, state: object, *, mode: int | None = None) -> None:
+    """Write a state, all or nothing; `mode` is the file's, by default as of any other."""
+    safetensors.write(path, _file(state), mode=mode)
 
 
 def overwrite(path: Path, state: object, *, digest: bool = True) -> None:
@@ -35,11 +40,22 @@ def overwrite(path: Path, state: object, *, digest: bool = True) -> None:
 
     digest: whether `load` shall be able to tell
     """
-    path.touch()
-    with path.open("r+b") as file:
+    fd = open_private(path)
+    try:
+        size = 0
         for piece in safetensors.pieces(_file(state, digest=digest)):
-            file.write(piece)
-        file.truncate()
+            disk.write(fd, path, piece)
+            size += memoryview(piece).nbytes
+        disk.truncate(fd, path, size)
+    finally:
+        os.close(fd)
+
+
+def nbytes(state: object) -> int:
+    """The bytes of a state's arrays, which is next to all that a file of it takes."""
+    tensors: list[Tensor] = []
+    _dump(state, "", tensors)
+    return sum(memoryview(tensor.data).nbytes for tensor in tensors)
 
 
 def _file(state: object, *, digest: bool = True) -> File:
@@ -59,8 +75,9 @@ def load(path: Path, kind: type[T], *, mapped: bool = False, digest: bool = True
     mapped: large arrays stay on the disk until they are used, and cannot be written to
     digest: whether to look at every byte for that
     """
-    if not path.is_file():
-        raise InputError("file", of="a snapshot", allowed="one that exists", got=str(path))
+    if not path.is_file() or path.is_symlink():
+        allowed = "one that exists, and no link"
+        raise InputError("file", of="a snapshot", allowed=allowed, got=str(path))
     file = safetensors.read(path, mapped=mapped)
     found = (file.metadata.get("format"), file.metadata.get("kind"))
     if found != (FORMAT, kind.__name__):
@@ -72,11 +89,11 @@ def load(path: Path, kind: type[T], *, mapped: bool = False, digest: bool = True
         raise InputError("content", of=path.name, allowed=allowed, got="damaged")
     tensors = {tensor.name: tensor if mapped else _own(tensor) for tensor in file.tensors}
     try:
-        return cast("T", _parse(kind, json.loads(text), "", tensors))
+        return cast("T", _parse(kind, parse_json(text, of=path.name), "", tensors))
     except KeyError as error:
         allowed, got = f"a {kind.__name__} of this version of lossyfl", f"one without {error}"
         raise InputError("content", of=path.name, allowed=allowed, got=got) from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError) as error:
         allowed = f"a whole {kind.__name__}"
         raise InputError(
             "content", of=path.name, allowed=allowed, got=f"damaged: {error}"
@@ -126,26 +143,64 @@ def _has_default(field: "dataclasses.Field[Any]") -> bool:
     return field.default is not missing or field.default_factory is not missing
 
 
-def _parse(kind: Any, facts: Any, path: str, tensors: dict[str, Tensor]) -> object:  # noqa: ANN401
-    """A value of the type `kind`."""
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+def _parse(kind: Any, facts: object, path: str, tensors: dict[str, Tensor]) -> object:  # noqa: ANN401
+    """A value of the type `kind`; raises ValueError if the facts are of another."""
+    origin, arguments = _origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
+        found, hints = _items(facts, path), typing.get_type_hints(kind)
         # What an older version did not know yet has its default; those who need more refuse it.
-        names = [f.name for f in dataclasses.fields(kind) if f.name in facts or not _has_default(f)]
-        fields = {n: _parse(hints[n], facts[n], f"{path}{n}.", tensors) for n in names}
+        names = [f.name for f in dataclasses.fields(kind) if f.name in found or not _has_default(f)]
+        fields = {n: _parse(hints[n], found[n], f"{path}{n}.", tensors) for n in names}
         return cast("Any", kind)(**fields)
     if origin is np.ndarray:
-        tensor = tensors[path[:-1]]
-        return (
-            np.frombuffer(tensor.data, dtype="<f4")
-            .astype(np.float32, copy=False)
-            .reshape(tensor.shape)
-        )
+        return _array(tensors[path[:-1]])
     if kind is bytes:
         return bytes(tensors[path[:-1]].data)
     if origin is dict:
-        return {int(k): _parse(arguments[1], v, f"{path}{k}.", tensors) for k, v in facts.items()}
+        pairs = _items(facts, path).items()
+        return {_number(k): _parse(arguments[1], v, f"{path}{k}.", tensors) for k, v in pairs}
     if origin is tuple:
-        return tuple(_parse(arguments[0], v, f"{path}{i}.", tensors) for i, v in enumerate(facts))
+        if not isinstance(facts, list):
+            raise ValueError(f"{path[:-1]} is no list")
+        items = enumerate(cast("list[object]", facts))
+        return tuple(_parse(arguments[0], v, f"{path}{i}.", tensors) for i, v in items)
+    return _plain(kind, facts, path)
+
+
+def _origin(kind: Any) -> object:  # noqa: ANN401
+    """What a type is an instance of; NDArray is ndarray itself, or since NumPy 2.5 an alias of it."""
+    origin = typing.get_origin(kind)
+    alias = getattr(origin, "__value__", None)
+    return origin if alias is None else typing.get_origin(alias)
+
+
+def _items(facts: object, path: str) -> dict[str, object]:
+    if not isinstance(facts, dict):
+        raise ValueError(f"{path[:-1] or 'it'} is no JSON object")
+    return cast("dict[str, object]", facts)
+
+
+def _array(tensor: Tensor) -> "NDArray[np.float32]":
+    if tensor.dtype != "F32":
+        raise ValueError(f"{tensor.name} is no tensor of F32")
+    entries = np.frombuffer(tensor.data, dtype="<f4").astype(np.float32, copy=False)
+    return entries.reshape(tensor.shape)
+
+
+def _number(text: str) -> int:
+    """A key of a dictionary of numbers."""
+    if str(int(text)) != text:
+        raise ValueError(f"{text!r} is no whole number")
+    return int(text)
+
+
+def _plain(kind: Any, facts: object, path: str) -> object:  # noqa: ANN401
+    """A number, a text or nothing, if that is one of what the type allows; a float may be whole."""
+    if typing.get_origin(kind) is typing.Literal:
+        fits = isinstance(facts, str) and facts in typing.get_args(kind)
+    else:
+        options = typing.get_args(kind) or (kind,)
+        fits = type(facts) in options or (type(facts) is int and float in options)
+    if not fits or (type(facts) is int and abs(facts) >= LARGEST_WHOLE):
+        raise ValueError(f"{path[:-1]} is of another type, or too large")
     return facts

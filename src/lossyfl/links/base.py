@@ -7,6 +7,7 @@ Both directions use the same interface, and state goes in and comes out: nothing
 moves its own state by receiving its own frame, so there is one piece of code that moves it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
@@ -49,12 +50,14 @@ class Message:
     address: for the frame's header
     rng:     the stream for this round and sender
     tensors: lengths of the model's tensors, for quantizers with a scale per tensor
+    bound:   the largest norm of what the frame decodes to
     """
 
     address: Address
     rng: Stream
     tensors: Sequence[int] | None = None
     threads: int = 1
+    bound: float = math.inf
 
 
 class Link(Protocol):

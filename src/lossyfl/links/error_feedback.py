@@ -7,6 +7,7 @@ of LGM:
     frame = Q(x + memory)        memory' = x + memory - Q(x + memory)
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,6 +16,7 @@ import numpy as np
 
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
+from lossyfl.links.bounded import clipped, make_bounded
 from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
 from lossyfl.wire.adding import terms_of
@@ -44,7 +46,11 @@ class ErrorFeedback:
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """Q(x + memory); what it lost is remembered."""
         whole = x + state.memory
-        made, frame = self.quantizer.make(whole, message)
+        if message.bound == math.inf:
+            made, frame = self.quantizer.make(whole, message)
+        else:
+            whole = clipped(whole, message.bound)
+            made, frame = make_bounded(self.quantizer, whole, message)
         terms_of(made).add_to(whole, -1)  # whole - decode(frame) to the bit, in one pass
         return frame, LinkState(memory=whole)
 

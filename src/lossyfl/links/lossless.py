@@ -1,11 +1,13 @@
 """The exact vector, 32 bits an entry."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from lossyfl.codec import decode
 from lossyfl.links.base import LinkState, Message
+from lossyfl.links.bounded import clipped
 from lossyfl.types import Vector
 from lossyfl.wire.frame import pack_raw
 from lossyfl.wire.header import HARD_LIMIT
@@ -33,7 +35,8 @@ class Lossless:
 
     def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
         """X as raw floats."""
-        return pack_raw(x, message.address), state
+        whole = x if message.bound == math.inf else clipped(x, message.bound)
+        return pack_raw(whole, message.address), state
 
     def quantized(self, x: Vector, state: LinkState, message: Message) -> None:
         """Nothing is."""

@@ -4,11 +4,15 @@ import importlib
 import pkgutil
 from functools import cache
 
-from lossyfl.errors import InputError
 from lossyfl.registry import Registry
 from lossyfl.types import Quantizer
 
-_registry: Registry[Quantizer] = Registry("quantizer")
+_registry: Registry[Quantizer] = Registry(
+    "quantizer",
+    makes="a quantizer (lossyfl.Quantizer)",
+    methods=("quantize", "error_bound", "nominal_bits"),
+    values=("scale", "unbiased"),
+)
 register = _registry.register
 
 ROTATED = "rotated+"
@@ -32,16 +36,6 @@ def quantizer(spec: str) -> Quantizer:
     """
     _load_all()
     made = _registry.build(spec.removeprefix(ROTATED))
-    missing = [
-        name
-        for name in ("scale", "unbiased", "quantize", "error_bound", "nominal_bits")
-        if not hasattr(made, name)
-    ]
-    if missing:
-        allowed = "a quantizer (lossyfl.Quantizer)"
-        raise InputError(
-            "path", of="quantizer", allowed=allowed, got=f"{spec}, without {missing[0]}"
-        )
     if spec.startswith(ROTATED):
         from lossyfl.quantizers.rotated import Rotated
 

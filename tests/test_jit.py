@@ -1,0 +1,31 @@
+"""Kernels where nothing can be written."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import lossyfl
+
+SOURCE = Path(lossyfl.__file__).parent
+
+
+def test_a_read_only_install_without_a_home_can_be_imported(tmp_path: Path) -> None:
+    """Files in place of the folders for caches: root, too, can write none there."""
+    package = tmp_path / "lossyfl"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in [package, *(each for each in package.rglob("*") if each.is_dir())]:
+        (folder / "__pycache__").touch()
+    hidden = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "PYTHONPATH", "IPYTHONDIR")
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    program = "import lossyfl.server, lossyfl.device, lossyfl.schemes; print(lossyfl.__file__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=kept | {"PYTHONPATH": str(tmp_path), "HOME": "/dev/null"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path) in done.stdout
