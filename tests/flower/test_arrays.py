@@ -35,10 +35,10 @@ class TestMean:
         assert mean([], before) == before
 
 
-def test_widened_has_float32_for_bfloat16_only() -> None:
+def test_widened_has_float32_for_narrow_floats_only() -> None:
     names = ("bfloat16", "float16", "int64")
     layout = Layout(slots=tuple(Slot(name=n, dtype=n, shape=(2,)) for n in names))
-    assert [slot.dtype for slot in widened(layout).slots] == ["float32", "float16", "int64"]
+    assert [slot.dtype for slot in widened(layout).slots] == ["float32", "float32", "int64"]
 
 
 def test_to_vector_has_the_floats_alone() -> None:

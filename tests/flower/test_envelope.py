@@ -1,8 +1,12 @@
 """Messages of ours, whole and damaged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from flwr.app import Array, ConfigRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lossyfl.digests import NOTHING, Held
 from lossyfl.flower.envelope import (
@@ -19,6 +23,7 @@ from lossyfl.flower.envelope import (
 )
 
 HELD = Held(round=3, digest=2**64 - 1)
+RAW = ArrayRecord({"run": Array(np.zeros(2))})
 DOWN = Down(training="0123456789abcdef", scheme="lfl", seed=1, held=HELD, accepted=-1, key="arrays")
 
 
@@ -37,6 +42,12 @@ def test_there_and_back(sizes: tuple[int, ...]) -> None:
     assert found == up
 
 
+def test_a_bound_travels_and_none_takes_no_room() -> None:
+    bounded = replace(DOWN, bound=0.5)
+    assert unpack_down(RecordDict({**pack_down(bounded)})) == bounded
+    assert "bound" not in pack_down(DOWN)[RECORD]
+
+
 def test_pieces_are_small_enough_for_slow_links() -> None:
     sizes = [record.count_bytes() for record in pack_frames((b"x" * 10**6,)).values()]
     assert max(sizes) < PIECE + 1000
@@ -51,18 +62,134 @@ def test_not_ours() -> None:
     ("field", "value"),
     [
         ("seed", "x"),
+        ("seed", -1),
+        ("seed", True),
         ("training", "../../etc/passwd"),
         ("digest", "no"),
+        ("digest", "-1"),
+        ("digest", "0x" + "1" * 14),
         ("sizes", [9]),
+        ("sizes", [-1, 1]),
+        ("sizes", [0.0]),
+        ("sizes", 3),
+        ("run", "text"),
         ("round", 1.5),
+        ("round", 1 << 32),
+        ("round", -2),
+        ("accepted", 1 << 40),
+        ("accepted", -3),
+        ("key", b"bytes"),
+        ("key", "k" * 1001),
+        ("scheme", "s" * 1001),
+        ("layout", 3.0),
+        ("bound", 0.0),
+        ("bound", -1.0),
+        ("bound", float("nan")),
+        ("bound", float("inf")),
+        ("bound", "1.0"),
         ("training", 3),
+        ("exact.n", 3),
+        ("exact.n", ["int64"]),
+        ("exact.n", ["int64", "numpy.ndarray", "-1"]),
+        ("exact.n", ["int64", "numpy.ndarray", "9" * 5000]),
+        ("exact.n", ["int64", "numpy.ndarray", "1_0"]),
+        ("exact.n", [1, 2, 3]),
+        ("bytes.n", "text"),
     ],
 )
 def test_damaged(field: str, value: object) -> None:
-    content = RecordDict({**pack_down(DOWN)})
+    down = replace(DOWN, exact={"n": Array(np.array(3))}, layout="[]")
+    content = RecordDict({**pack_down(down)})
+    assert unpack_down(RecordDict({RECORD: content[RECORD].copy()})) == down
     content[RECORD][field] = value
     with pytest.raises(Foreign, match="damaged"):
         unpack_down(content)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("number", -1),
+        ("number", 1 << 63),
+        ("number", "0"),
+        ("round", 1 << 32),
+        ("sizes", [1, 2]),
+        ("training", float("nan")),
+        ("training", -1.0),
+        ("coding", float("inf")),
+        ("coding", "1"),
+        ("problem", 7),
+    ],
+)
+def test_damaged_replies(field: str, value: object) -> None:
+    content = RecordDict({**pack_up(Up(number=4, held=HELD, reply=b"xyz"))})
+    content[RECORD][field] = value
+    with pytest.raises(Foreign, match="record of the node is damaged"):
+        unpack_up(content)
+
+
+@pytest.mark.parametrize("record", [MetricRecord({"run": 1}), ConfigRecord({"run": "x"}), RAW])
+@pytest.mark.parametrize("name", [RECORD, f"{RECORD}.0"])
+def test_another_kind_of_record(name: str, record: ConfigRecord) -> None:
+    frames = (b"x" * PIECE,)
+    content = RecordDict({**pack_down(replace(DOWN, frames=frames)), **pack_frames(frames)})
+    content[name] = record
+    with pytest.raises(Foreign):
+        unpack_down(content)
+
+
+def test_what_others_say_cannot_forge_a_log() -> None:
+    said = "lost\nINFO : all is well" + "\x1b[31m" + "x" * 10**6
+    found = unpack_up(RecordDict({**pack_up(Up(number=1, held=HELD, problem=said))}))
+    assert found is not None
+    assert found.problem.isprintable()
+    assert len(found.problem) < 300
+
+
+VALUES = st.one_of(
+    st.integers(-(1 << 63), (1 << 63) - 1),
+    st.floats(),
+    st.text(max_size=30),
+    st.binary(max_size=30),
+    st.booleans(),
+    st.lists(st.integers(-5, 1 << 40), max_size=4),
+    st.lists(st.floats(), max_size=4),
+    st.lists(st.text(max_size=9), max_size=4),
+    st.lists(st.binary(max_size=9), max_size=4),
+)
+NAMES = st.sampled_from(
+    [
+        *Down.__slots__,
+        *Up.__slots__,
+        "format",
+        "round",
+        "digest",
+        "sizes",
+        "run",
+        "exact.n",
+        "bytes.n",
+    ]
+)
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=4), st.sets(NAMES, max_size=2))
+def test_any_record_is_read_or_foreign(changed: dict[str, object], gone: set[str]) -> None:
+    ours = (
+        (pack_down(replace(DOWN, exact={"n": Array(np.array(3))}, frames=(b"abc",))), unpack_down),
+        (
+            pack_up(Up(number=4, held=HELD, exact={"n": Array(np.array(3))}, reply=b"xyz")),
+            unpack_up,
+        ),
+    )
+    for records, unpack in ours:
+        content = RecordDict({**records})
+        content[RECORD].update(changed)
+        for name in gone & set(content[RECORD]):
+            del content[RECORD][name]
+        try:
+            assert isinstance(unpack(content), Down | Up)
+        except Foreign as error:
+            assert str(error).isprintable()  # noqa: PT017 - most are, and some are not
 
 
 def test_another_version_says_what_to_do() -> None:

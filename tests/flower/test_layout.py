@@ -1,11 +1,21 @@
 """Models of every kind become a vector and come back."""
 
+import json
+
 import numpy as np
 import pytest
 from flwr.app import Array, ArrayRecord
 
 from lossyfl.errors import InputError
-from lossyfl.flower.layout import exact, filled, flatten, layout_of, read_layout, unflatten
+from lossyfl.flower.layout import (
+    MOST_ARRAYS,
+    exact,
+    filled,
+    flatten,
+    layout_of,
+    read_layout,
+    unflatten,
+)
 
 # What NumPy makes of bfloat16: two bytes without a meaning.
 BRAIN = Array(np.array([0x3F80, 0xC049], dtype=np.uint16).view("V2"))
@@ -52,11 +62,42 @@ def test_another_shape_or_dtype(array: np.ndarray) -> None:
         flatten(changed, layout_of(RECORD), of="it")
 
 
+def test_more_arrays_than_a_message_may_name() -> None:
+    empty = Array(np.zeros(0, np.float32))
+    names = map(str, range(MOST_ARRAYS))
+    record = ArrayRecord({**RECORD, **dict.fromkeys(names, empty)})
+    with pytest.raises(InputError, match=f"at most {MOST_ARRAYS} arrays"):
+        layout_of(record)
+
+
 def test_no_floats() -> None:
     with pytest.raises(InputError, match="some with floats"):
         layout_of(ArrayRecord({"count": Array(np.array(7))}))
 
 
-def test_a_damaged_layout() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[["w", "float32"]]',
+        "[" * 100_000,
+        '{"w": 1}',
+        "null",
+        '[["w", "float32", [1e400]]]',
+        '[["w", "float32", [-1]]]',
+        '[["w", "float32", [true]]]',
+        '[["w", "float32", [1.0]]]',
+        '[["w", "float32", [1099511627776, 1099511627776]]]',
+        '[["w", "float32", [1]], ["w", "float32", [1]]]',
+        '[["w", "f4,(99999,99999)f4", [1]]]',
+        '[[7, "float32", [1]]]',
+        '[["w", "float32", [4]], ["z", "float32", [1099511627776, 1099511627776, 0]]]',
+        '[["w", "float32", [4]], ["z", "int64", [0, 2097152, 2097152]]]',
+        f'[["w", "float32", {[1] * 65}]]',
+        json.dumps([[str(number), "float32", [0]] for number in range(MOST_ARRAYS + 1)]),
+        f'[["w", "float32", [{"9" * 5000}]]]',
+        7,
+    ],
+)
+def test_a_damaged_layout(text: object) -> None:
     with pytest.raises(InputError, match="layout of a message"):
-        read_layout('[["w", "float32"]]')
+        read_layout(text)

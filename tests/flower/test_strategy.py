@@ -1,12 +1,13 @@
 """Strategy and mod together, in one process: Flower's strategies, apps and messages, no network."""
 
-import os
-import time
+import stat
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import strategy as strategies
 from flwr.serverapp.strategy import FedAvg, FedProx, Result, Strategy
@@ -14,13 +15,16 @@ from tests.flower.app import NODES, accuracy, look, make_app, start
 from tests.flower.grid import LocalGrid
 
 from lossyfl import report
+from lossyfl.digests import NOTHING
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
-from lossyfl.flower.store import KEEP, InUse, Remembered, Store
+from lossyfl.flower.checkpoint import save
+from lossyfl.flower.nodes import Known
+from lossyfl.flower.saved import Kept, Saved
+from lossyfl.flower.store import Remembered
 from lossyfl.simulation import ledger_file
 from lossyfl.simulation.records import Round, read_rounds
-from lossyfl.states import DeviceState
 
 INNER = {
     "FedAvg": {},
@@ -36,6 +40,9 @@ INNER = {
     "Bulyan": {"num_malicious_nodes": 1},
     "QFedAvg": {"client_learning_rate": 0.5, "q": 0.1, "train_loss_key": "train-loss"},
 }
+
+
+KEPT = Kept(attribute="m_t", holder="dict", name="w", dtype="<f4", shape=(2,), data=b"\0" * 8)
 
 
 def inner(name: str = "FedAvg", **more: float) -> Strategy:
@@ -102,14 +109,16 @@ def test_the_order_of_replies_does_not_matter(tmp_path: Path) -> None:
 
 
 class TestEvaluation:
-    def test_costs_nothing_extra(self, tmp_path: Path) -> None:
+    def test_costs_nothing_extra_but_a_last_broadcast(self, tmp_path: Path) -> None:
+        """After the last round no training follows that would need it."""
         lossy = LossyStrategy(inner(fraction_evaluate=1.0))
         play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path), 6)
         without = LossyStrategy(inner())
         play(without, LocalGrid(make_app(lossy_mod), NODES, tmp_path), 6)
-        assert [r.down.unicast for r in rounds_of(lossy)] == [
-            r.down.unicast for r in rounds_of(without)
-        ]
+        *before, last = [r.down.unicast for r in rounds_of(lossy)]
+        *plain_before, plain_last = [r.down.unicast for r in rounds_of(without)]
+        assert before == plain_before
+        assert plain_last < last < 2.5 * plain_last
 
     def test_is_of_the_estimate(self, tmp_path: Path) -> None:
         lossy = LossyStrategy(inner(fraction_evaluate=1.0), "lfl:q1=8,q2=8")
@@ -222,7 +231,14 @@ class TestCheckpoint:
         assert [(r.round, r.replies, r.up.nbytes) for r in first] == [
             (r.round, r.replies, r.up.nbytes) for r in second
         ]
-        ledgers = [ledger_file.read(tmp_path / f"{x}/results/ledger.csv").entries for x in "ab"]
+        ledgers = [
+            # replies name their training, which is another: the checksum of a frame shows it
+            [
+                replace(e, frame=0)
+                for e in ledger_file.read(tmp_path / f"{x}/results/ledger.csv").entries
+            ]
+            for x in "ab"
+        ]
         assert sorted(map(str, ledgers[0])) == sorted(map(str, ledgers[1]))
 
     def test_nodes_that_are_ahead_come_back(self, tmp_path: Path) -> None:
@@ -239,8 +255,76 @@ class TestCheckpoint:
     def test_of_another_scheme(self, tmp_path: Path) -> None:
         grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state")
         play(LossyStrategy(inner(), save_to=tmp_path / "saved"), grid, 1)
-        with pytest.raises(InputError, match="lfl:q1=2,q2=2, as in the checkpoint"):
+        with pytest.raises(InputError, match="scale=tensor, as in the checkpoint"):
             play(LossyStrategy(inner(), "lb", save_to=tmp_path / "saved"), grid, 2)
+
+    def test_says_whose_settings_win(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        play(LossyStrategy(inner("FedAdam"), save_to=tmp_path / "saved"), grid, 1)
+        again = LossyStrategy(inner("FedAdam", eta=0.5), save_to=tmp_path / "saved")
+        play(again, grid, 2)
+        assert again.eta == INNER["FedAdam"]["eta"]
+        assert "eta of FedAdam is 0.03 as in the checkpoint, not 0.5" in caplog.text
+        assert "beta_1 of" not in caplog.text
+
+    def test_with_nan_is_never_written(self, tmp_path: Path) -> None:
+        saved = tmp_path / "saved"
+        lossy = LossyStrategy(inner(), save_to=saved)
+        play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state"), 1)
+        before = saved.read_bytes()
+        lossy.server._state.theta = lossy.server.theta.copy()
+        lossy.server._state.theta[3] = np.nan
+        with pytest.raises(InputError, match="theta of the checkpoint saved must be finite"):
+            save(lossy._training, saved, 2)
+        assert saved.read_bytes() == before
+        assert stat.S_IMODE(saved.stat().st_mode) == 0o600
+
+    @pytest.mark.parametrize("odd", [np.nan, np.inf, 3e38])
+    @pytest.mark.parametrize("name", ["theta", "estimate"])
+    def test_with_nan_of_an_older_version_says_what_to_do(
+        self, name: str, odd: float, tmp_path: Path
+    ) -> None:
+        grid, path = LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state"), tmp_path / "saved"
+        play(LossyStrategy(inner(), save_to=path), grid, 1)
+        saved, _ = Saved.read(path)
+        getattr(saved.server, name)[3] = odd
+        snapshot.save(path, saved)
+        with pytest.raises(InputError, match="must begin anew, or from an older checkpoint"):
+            play(LossyStrategy(inner(), save_to=path), grid, 2)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"rounds": "1"},
+            {"rounds": -1},
+            {"training": 7},
+            {"training": "\ud800"},
+            {"training": "../other"},
+            {"layout": "[["},
+            {"nodes": (Known(node="x", number=0, held=NOTHING),)},
+            {"inner": (replace(KEPT, attribute="aggregate_train"),)},
+            {"inner": (replace(KEPT, attribute="nothing.m_t"),)},
+            {"inner": (replace(KEPT, dtype="O"),)},
+            {"inner": (replace(KEPT, dtype="f4,(9,9)f4"),)},
+            {"inner": (replace(KEPT, shape=(7,)),)},
+        ],
+    )
+    def test_that_is_malformed(self, change: dict[str, object], tmp_path: Path) -> None:
+        grid, path = LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state"), tmp_path / "saved"
+        play(LossyStrategy(inner("FedAdam"), save_to=path), grid, 1)
+        snapshot.save(path, replace(Saved.read(path)[0], **change))
+        with pytest.raises(InputError):
+            play(LossyStrategy(inner("FedAdam"), save_to=path), grid, 2)
+
+    def test_without_an_array_that_is_no_float(self, tmp_path: Path) -> None:
+        grid, path = LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state"), tmp_path / "saved"
+        model = ArrayRecord({**start(), "n": Array(np.array([3]))})
+        LossyStrategy(inner(), save_to=path).start(grid, model, num_rounds=1)
+        snapshot.save(path, replace(Saved.read(path)[0], exact=()))
+        with pytest.raises(InputError, match="array n of the checkpoint must be int64"):
+            LossyStrategy(inner(), save_to=path).start(grid, model, num_rounds=2)
 
 
 class TestFaults:
@@ -266,7 +350,7 @@ class TestFaults:
         assert len(sent[1000]) == 4  # the rounds 4, 5, 6 and 7
         assert len(sent[1007]) == 1
         lossy.aggregate_train(7, grid.send_and_receive(messages))
-        lossy._journal.flush(lossy.server)
+        lossy._training.journal.flush(lossy.server)
         assert rounds_of(lossy)[-1].replies == NODES
 
     def test_a_new_node_id_with_the_same_number(self, tmp_path: Path) -> None:
@@ -277,7 +361,7 @@ class TestFaults:
         grid.add(4000, 0)
         messages = lossy.configure_train(4, _given(lossy), ConfigRecord(), grid)
         lossy.aggregate_train(4, grid.send_and_receive(messages))
-        lossy._journal.flush(lossy.server)
+        lossy._training.journal.flush(lossy.server)
         assert rounds_of(lossy)[-1].replies == NODES
         assert lossy.server.members == tuple(range(NODES))
 
@@ -317,7 +401,7 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("field", "value", "reason"),
         [
-            ("number", -1, "number of a device"),
+            ("number", -1, "number is -1"),
             ("format", "0.0", "install the same lossyfl"),
             ("exact.n", ["int64", "numpy.ndarray", "9999999"], "array n of the reply"),
             ("bytes.n", b"garbage", "array n of the reply"),
@@ -361,7 +445,7 @@ class TestFaults:
         for number in range(4, 7):
             messages = lossy.configure_train(number, _given(lossy), ConfigRecord(), grid)
             lossy.aggregate_train(number, grid.send_and_receive(messages))
-            lossy._journal.flush(lossy.server)
+            lossy._training.journal.flush(lossy.server)
             replies.append(lossy.rounds[-1].replies)
         assert replies == [NODES - 1, NODES, NODES]
 
@@ -468,6 +552,25 @@ class TestBadInput:
         play(LossyStrategy(inner()), LocalGrid(app, NODES, tmp_path), 1)
         assert "put lossy_mod first into its app, ClientApp(mods=[lossy_mod])" in caplog.text
 
+    def test_an_app_without_the_mod_that_looks_for_the_model(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """As most apps do: the model's record is not there, and the app raises."""
+        play(LossyStrategy(inner()), LocalGrid(make_app(), NODES, tmp_path), 1)
+        assert "KeyError('arrays') (is lossy_mod in the ClientApp? ClientApp(mods=" in caplog.text
+
+    def test_an_app_that_raises_with_the_mod(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
+        lossy = LossyStrategy(inner())
+        play(lossy, grid, 1)
+        grid.app = make_app(_raising, lossy_mod)
+        messages = lossy.configure_train(2, _given(lossy), ConfigRecord(), grid)
+        lossy.aggregate_train(2, grid.send_and_receive(messages))
+        assert "ZeroDivisionError('mine')" in caplog.text
+        assert "is lossy_mod in the ClientApp" not in caplog.text
+
     def test_a_mod_without_the_strategy(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -496,56 +599,43 @@ class TestBadInput:
         assert "lossyfl-dir of the node's config" in caplog.text
 
 
-class TestStore:
-    def test_sweeps_old_trainings_and_nothing_else(self, tmp_path: Path) -> None:
-        old, other = tmp_path / ("a" * 16), tmp_path / "photos"
-        (old / "0").mkdir(parents=True)
-        (old / "0/.lock").touch()
-        other.mkdir()
-        for folder in (old, other):
-            os.utime(folder, (0, time.time() - 2 * KEEP))
-        with Store(tmp_path, "b" * 16, 0).locked():
-            pass
-        assert not old.exists()
-        assert other.exists()
-
-    def test_a_file_that_is_damaged_is_as_good_as_none(self, tmp_path: Path) -> None:
-        store = Store(tmp_path, "b" * 16, 0)
-        with store.locked():
-            device = DeviceState(round=0, estimate=np.ones(9, np.float32))
-            store.save(Remembered(scheme="lb", layout="x", device=device))
-            assert store.load("lb").layout == "x"
-            store.path.write_bytes(store.path.read_bytes()[:-3])
-            assert store.load("lb").layout == ""
-
-    def test_after_a_crash_of_the_machine_nothing_is_believed(self, tmp_path: Path) -> None:
-        store = Store(tmp_path, "b" * 16, 0)
-        with store.locked():
-            store.save(Remembered(scheme="lb", layout="x"))
-            current = tmp_path / ("b" * 16) / "0/current"
-            current.write_text(f"{current.read_text().split()[0]} another")
-            assert store.load("lb").layout == ""
-
-    def test_one_process_at_a_time(self, tmp_path: Path) -> None:
-        store = Store(tmp_path, "b" * 16, 0)
-        with (
-            store.locked(),
-            pytest.raises(InUse, match="give each its own partition-id"),
-            store.locked(),
-        ):
-            pass
+def _raising(*_: object) -> Message:
+    raise ZeroDivisionError("mine")
 
 
 def _memory(folder: Path) -> np.ndarray:
     """delta_0, as it lies on the disk."""
     (path,) = folder.glob("*/0/current")
-    remembered = snapshot.load(
-        path.with_name(path.read_text().split()[0]), Remembered, digest=False
-    )
+    remembered = snapshot.load(path.with_name(path.read_text().split()[0]), Remembered)
     return remembered.device.uplink.memory
 
 
 def _given(lossy: LossyStrategy) -> ArrayRecord:
-    given = lossy._given
+    given = lossy._training.given
     assert given is not None
     return given
+
+
+def test_a_model_that_its_own_dtype_cannot_hold_is_not_adopted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Huge(FedAvg):
+        def aggregate_train(
+            self, server_round: int, replies: Iterable[Message]
+        ) -> tuple[ArrayRecord | None, MetricRecord | None]:
+            _, metrics = super().aggregate_train(server_round, replies)
+            return ArrayRecord({"w": Array(np.full(4, 7e4, np.float32))}), metrics
+
+    app = ClientApp(mods=[lossy_mod])
+
+    @app.train()
+    def train(message: Message, _: Context) -> Message:
+        metrics = MetricRecord({"num-examples": 1})
+        content = RecordDict({"arrays": message.content["arrays"], "metrics": metrics})
+        return Message(content, reply_to=message)
+
+    inner = Huge(fraction_evaluate=0.0, min_available_nodes=2)
+    model = ArrayRecord({"w": Array(np.ones(4, np.float16))})
+    result = LossyStrategy(inner).start(LocalGrid(app, 2, tmp_path), model, num_rounds=1)
+    assert result.arrays["w"].numpy().tolist() == [1, 1, 1, 1]
+    assert "Huge made NaN or infinity; the model stays" in caplog.text

@@ -1,13 +1,14 @@
 """lossyfl on Flower: wrap the strategy, add the mod, and the rest of the app stays as it is.
 
-    strategy = LossyStrategy(FedAvg(...), "lfl:q1=2,q2=2")     # server_app.py
+    strategy = LossyStrategy(FedAvg(...))     # server_app.py
     app = ClientApp(mods=[lossy_mod])                          # client_app.py
 
 Here the words are Flower's where they name Flower's things: node, message, record, strategy, mod. A node
 is one of our devices. What is sent to whom, what is refused and what a device keeps is decided by
 `lossyfl.server` and `lossyfl.device`; this package carries their bytes.
 
-    layout     a model as Flower's arrays <-> one vector, and what is not a float
+    layout     a model as Flower's arrays <-> one vector, and what is not in it
+    statistics which floats of a model are no weights, and travel exactly
     envelope   what a message of ours holds
     nodes      which node is which device, and what it is known to hold
     store      what a device remembers, on its own disk

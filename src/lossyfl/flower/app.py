@@ -22,6 +22,7 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg, Strategy
 
 from lossyfl.errors import Stopped
+from lossyfl.files import disk
 from lossyfl.flower.mod import lossy_mod, named_by_server
 from lossyfl.flower.strategy import LossyStrategy
 from lossyfl.simulation.experiment import KEYS, Experiment, experiment
@@ -66,8 +67,7 @@ def play(grid: Grid, config: UserConfig) -> None:
             "peak_bytes": 1024 * getrusage(RUSAGE_SELF).ru_maxrss,
         }
         came.clear()
-        with (out / "progress.jsonl").open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        disk.append(out / "progress.jsonl", json.dumps(line) + "\n")
         return MetricRecord({"accuracy": accuracy})
 
     result = strategy(config, setup.devices, out, came.append).start(
@@ -108,6 +108,7 @@ def strategy(
         str(config["scheme"]),
         seed=int(config.get("seed", 0)),
         results=out / "results",
+        save_to=out / "saved" if config.get("save") else None,
     )
 
 

@@ -14,30 +14,41 @@ from numpy.typing import NDArray
 
 from lossyfl.codec import decode
 from lossyfl.errors import FrameError, Refused
-from lossyfl.flower.layout import Exact, Layout, Slot, whole_values
+from lossyfl.flower.layout import Exact, Layout, Slot, to_array, whole_values
 from lossyfl.types import Vector
+from lossyfl.wire.frame import raw_nbytes
 
 
 def mean(replies: Sequence[tuple[int, Exact]], before: Exact) -> Exact:
-    """The weighted mean of arrays that are not floats, to the nearest whole; what all agree on stays."""
+    """The weighted mean of arrays that travel exactly; whole numbers are rounded, what all agree on stays."""
     total = sum(weight for weight, _ in replies)
     made: dict[str, Array] = {}
     for name, array in before.items():
         values = [whole_values(own[name]) for _, own in replies]
         made[name] = array
         if values and all(np.array_equal(own, values[0]) for own in values):
-            made[name] = Array(values[0].copy())
+            made[name] = converted(values[0].copy(), array)
         elif values:
+            wide = np.result_type(values[0].dtype, np.float64)
             parts = zip((weight for weight, _ in replies), values, strict=True)
-            average = np.sum([weight / total * own for weight, own in parts], axis=0)
+            average = np.sum([weight / total * own.astype(wide) for weight, own in parts], axis=0)
             made[name] = converted(average >= 0.5 if array.dtype == "bool" else average, array)
     return made
 
 
 def widened(layout: Layout) -> Layout:
-    """The layout with float32 for bfloat16, which NumPy cannot calculate with."""
-    slots = [replace(s, dtype="float32") if s.dtype == "bfloat16" else s for s in layout.slots]
+    """The layout with float32 for bfloat16, which NumPy cannot calculate with, and float16.
+
+    A float16 rounds by a thousandth, which would make clipped updates longer than they may be.
+    """
+    narrow = ("bfloat16", "float16")
+    slots = [replace(s, dtype="float32") if s.dtype in narrow else s for s in layout.slots]
     return Layout(slots=tuple(slots))
+
+
+def widened_exact(others: Exact) -> Exact:
+    """Arrays that travel exactly, as an inner strategy can calculate with them."""
+    return {name: Array(whole_values(array)) for name, array in others.items()}
 
 
 def to_vector(record: ArrayRecord, layout: Layout) -> Vector:
@@ -48,6 +59,8 @@ def to_vector(record: ArrayRecord, layout: Layout) -> Vector:
 
 def converted(values: NDArray[Any], like: Slot | Array) -> Array:
     """Numbers as an array of another's dtype; whole numbers are rounded to."""
+    if like.dtype == "bfloat16":
+        return to_array(values.astype(np.float32), like)
     if values.dtype.name != like.dtype:
         whole = np.dtype(like.dtype).kind in "iu"
         values = (np.rint(values) if whole else values).astype(like.dtype)
@@ -55,10 +68,17 @@ def converted(values: NDArray[Any], like: Slot | Array) -> Array:
 
 
 def check_width(number: int, reply: bytes, base: Vector, layout: Layout) -> None:
-    """Raise if a device's reply, added to `base`, makes a float16 of the model infinite."""
+    """Raise if a device's reply, added to `base`, makes a float16 of the model infinite.
+
+    One of another length passes here: the server refuses it, and says why.
+    """
     if not any(slot.dtype == "float16" for slot in layout.floats):
         return
+    if len(reply) > raw_nbytes(len(base)) + 1:  # as the server has it; not worth decoding
+        return
     update = decode_reply(number, reply, len(base))
+    if len(update) != len(base):
+        return
     at = 0
     for slot in layout.floats:
         part = slice(at, at + slot.entries)

@@ -4,9 +4,11 @@ Flower looks at the test set after a round's training, and the next round's broa
 look; so a round is written down when the next one begins.
 """
 
+import math
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from logging import INFO
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +16,13 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 
 from lossyfl.errors import InputError
 from lossyfl.flower.envelope import Up
+from lossyfl.flower.logs import log, shown
+from lossyfl.flower.written import COMMAND, Written
+from lossyfl.ledger import Refusals
 from lossyfl.server import Server
 from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import Round, Seconds, read_rounds, traffic
-from lossyfl.simulation.results import Results
-
-COMMAND = "flwr run"
-"""What people type; Flower starts the server's process itself, with secrets on its command line."""
+from lossyfl.simulation.records import Round, Seconds, downlink, read_rounds, traffic
+from lossyfl.simulation.results import Results, State
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +30,7 @@ class Notes:
     """Of the round that goes on.
 
     down, up:         bytes of messages, as Flower counts them
+    messages:         to nodes, for training and evaluation
     broadcast:        seconds to make it
     training, coding: seconds that nodes say they took, all of them together
     trained:          seconds until all had answered
@@ -35,6 +38,7 @@ class Notes:
     """
 
     began: float = field(default_factory=time.perf_counter)
+    messages: int = 0
     down: int = 0
     up: int = 0
     refused: int = 0
@@ -48,16 +52,53 @@ class Notes:
     aggregate: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """Bytes both ways: of frames to and from every node, of the model as it is, and of Flower's messages."""
+
+    down: int = 0
+    up: int = 0
+    plain_down: int = 0
+    plain_up: int = 0
+    flower_down: int = 0
+    flower_up: int = 0
+
+    @classmethod
+    def of(cls, record: Round) -> "Sent":
+        """Those of a round."""
+        return cls(
+            down=record.down.unicast,
+            up=record.up.unicast,
+            plain_down=record.down.plain,
+            plain_up=record.up.plain,
+            flower_down=record.down.carrier,
+            flower_up=record.up.carrier,
+        )
+
+    def __add__(self, other: "Sent") -> "Sent":
+        return Sent(**{key: value + getattr(other, key) for key, value in asdict(self).items()})
+
+    def __str__(self) -> str:
+        down = f"{_bytes(self.down)} down for {_bytes(self.plain_down)} as they are"
+        up = f"{_bytes(self.up)} up for {_bytes(self.plain_up)}"
+        carried = f"{_bytes(self.flower_down)} down, {_bytes(self.flower_up)} up"
+        return f"{down}, {up} (Flower's messages: {carried})"
+
+
 class Journal:
     """What is noted while rounds go on; without a folder it is kept in memory only."""
 
     def __init__(self, folder: Path | None) -> None:
         self.rounds: list[Round] = []
         self._results = None if folder is None else Results(folder)
+        self._written = None if self._results is None else Written(self._results)
         self._distances: dict[int, float] = {}
         self._seconds = 0.0
         self._lock = ExitStack()
         self.notes: Notes | None = None
+        self._total = Sent()
+        self.model_bytes = 0
+        """Of the model in its own dtypes: what plain Flower sends to every node, and every node back."""
 
     def begin(self, scheme: str, rounds: int, seed: int, *, done: int) -> None:
         """Make the folder ready, or open it again after so many rounds."""
@@ -67,7 +108,14 @@ class Journal:
         if folder.exists() and any(folder.iterdir()) and not self._results.config.is_file():
             allowed = "a new folder, or an empty one"
             raise InputError("results", of="LossyStrategy", allowed=allowed, got=str(folder))
-        self._lock.enter_context(self._results.locked())
+        try:
+            self._lock.enter_context(self._results.locked())
+        except InputError as error:  # in the words of `lossyfl run`
+            allowed = "a folder that can be made and written, and in which nothing else runs"
+            raise InputError(
+                "results", of="LossyStrategy", allowed=allowed, got=str(folder)
+            ) from error
+        log(INFO, "lossyfl: results are written to %s", folder.resolve())
         self.rounds = read_rounds(self._results.rounds)
         if self.rounds and not done:
             self._lock.close()
@@ -107,6 +155,7 @@ class Journal:
         if self.notes is None:
             return
         size = sum(_size(record) for record in message.content.values())
+        self.notes.messages += 1 if down else 0
         self.notes.down += size if down else 0
         self.notes.up += 0 if down else size
 
@@ -129,20 +178,28 @@ class Journal:
             self.notes.training += up.training
             self.notes.coding += up.coding
 
-    def looked(self, metrics: MetricRecord | None) -> None:
-        """Note what somebody saw of the model that the round made; the first one counts."""
-        if self.notes is not None and self.notes.accuracy is None:
-            self.notes.accuracy = _metric(metrics, "acc")
-            self.notes.test_loss = _metric(metrics, "loss")
+    def looked(self, metrics: MetricRecord | None, *, server: bool = False) -> None:
+        """Note what somebody saw of the model that the round made.
 
-    def flush(self, server: Server | None) -> None:
-        """Write down the round that is over, if there is one."""
+        server: it was `evaluate_fn`, whose word counts more than that of the nodes
+        """
+        if self.notes is None or not metrics:
+            return
+        for name, word in (("accuracy", "acc"), ("test_loss", "loss")):
+            seen = _metric(metrics, word)
+            if seen is not None and (server or getattr(self.notes, name) is None):
+                setattr(self.notes, name, seen)
+
+    def flush(self, server: Server | None, *, is_last: bool = False) -> None:
+        """Write down the round that is over, if there is one; the last, with what was sent to evaluate it."""
         if self.notes is None or server is None:
             return
         # The broadcast of the next round may be out already.
         last = server.round - (1 if server.is_open else 0)
-        ledger = server.ledger.drain(through=last)
+        ledger = server.ledger.drain(through=None if is_last else last)
         down, up = traffic(ledger)
+        handed = {"carrier": self.notes.down, "plain": self.notes.messages * self.model_bytes}
+        replies = ledger.total("up").frames
         total = time.perf_counter() - self.notes.began
         record = Round(
             round=last,
@@ -151,12 +208,13 @@ class Journal:
             train_loss=self.notes.train_loss,
             eps=ledger.eps.get(last),
             distance=self._distances.pop(last, 0.0),
-            replies=ledger.total("up").frames,
+            replies=replies,
             late=self.notes.refused,
             late_bytes=0,
             away=0,
-            down=replace(down, carrier=self.notes.down),
-            up=replace(up, carrier=self.notes.up),
+            down=replace(down, **handed),
+            up=replace(up, carrier=self.notes.up, plain=replies * self.model_bytes),
+            copies=replace(downlink(ledger, "unicast"), **handed),
             seconds=Seconds(
                 broadcast=self.notes.broadcast,
                 devices=self.notes.trained - self.notes.aggregate,
@@ -168,18 +226,55 @@ class Journal:
                 coding=self.notes.coding,
             ),
         )
+        sent = Sent.of(record)
+        self._total += sent
+        log(INFO, "lossyfl: round %d: %s", last + 1, sent)
         self.notes = None
         self.rounds.append(record)
-        if self._results is not None:
-            self._results.append(record, ledger)
-            self._results.write_about("running", self.rounds, COMMAND)
+        if self._written is not None:
+            self._written.add(record, ledger)
+            if not is_last:
+                self._written.write("running", self.rounds, server.ledger.refusals)
 
     def end(self, server: Server | None) -> None:
         """Write down the last round, and that it was the last."""
-        self.flush(server)
-        if self._results is not None:
-            self._results.write_about("done", self.rounds, COMMAND)
-            self._lock.close()
+        self.flush(server, is_last=True)
+        if self._total != Sent():
+            log(INFO, "lossyfl: in all: %s", self._total)
+        if server is not None:
+            log_refusals(server.ledger.refusals)
+        self._close("done", server)
+
+    def stop(self, server: Server | None, error: BaseException) -> None:
+        """Write down why there is no end; a round that is not over is left out."""
+        is_asked = isinstance(error, KeyboardInterrupt)
+        why = "" if is_asked else f"{type(error).__name__}: {shown(error)}"
+        self._close("interrupted" if is_asked else "stopped", server, why)
+
+    def _close(self, state: State, server: Server | None, why: str = "") -> None:
+        if self._written is not None:
+            refusals = None if server is None else server.ledger.refusals
+            self._written.write(state, self.rounds, refusals, why)
+        self._lock.close()
+
+
+def log_refusals(refusals: Refusals) -> None:
+    """Log a table of what was refused, or taken with a note."""
+    if not refusals.counts:
+        return
+    log(INFO, "lossyfl: replies that were refused, or taken with a note:")
+    for reason, count in refusals.counts.most_common():
+        last = next((own for own in reversed(refusals.recent) if own.reason == reason), None)
+        example = "" if last is None else f"round {last.round}, device {last.device}: {last.detail}"
+        log(INFO, "\t%6d  %-12s %s", count, reason, example)
+
+
+def _bytes(count: int) -> str:
+    """A number of bytes, to three digits."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} B"
 
 
 def _size(record: ArrayRecord | MetricRecord | ConfigRecord) -> int:
@@ -193,6 +288,6 @@ def _size(record: ArrayRecord | MetricRecord | ConfigRecord) -> int:
 def _metric(metrics: MetricRecord | None, word: str) -> float | None:
     """The first metric whose name has this word."""
     for name, value in () if metrics is None else metrics.items():
-        if word in name.lower() and isinstance(value, int | float):
+        if word in name.lower() and isinstance(value, int | float) and math.isfinite(value):
             return float(value)
     return None

@@ -8,36 +8,46 @@ leaves. Messages without a model pass untouched.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from logging import WARNING
 from pathlib import Path
 
 from flwr.app import Array, ArrayRecord, Context, Error, Message, MessageType, RecordDict
-from flwr.supercore import log
 
 from lossyfl.device import Device
 from lossyfl.errors import InputError, LossyflError
 from lossyfl.flower.envelope import Down, Foreign, Up, pack_up, unpack_down
+from lossyfl.flower.folders import QUOTA, default_root
 from lossyfl.flower.layout import (
     Exact,
     Layout,
     check,
+    check_exact,
+    check_range,
     exact,
     filled,
     flatten,
     read_layout,
     unflatten,
 )
+from lossyfl.flower.logs import LONGEST_LINE, log, shown
 from lossyfl.flower.nodes import made_of
-from lossyfl.flower.store import Remembered, Store, default_root
+from lossyfl.flower.privacy import SECURE_AGGREGATION, bound_beside, is_secure_aggregation
+from lossyfl.flower.store import Remembered, Store
 from lossyfl.registry import from_outside
 from lossyfl.schemes import Scheme, scheme
 from lossyfl.states import Delivery
+from lossyfl.wire.header import MAX_ENTRIES
 
 REFUSED = 6
 """Flower's code for a mod that refuses a message."""
+MOST_FOR_A_BYTE = 32
+"""Floats of a model of more than MAX_ENTRIES for each byte of its message, which is no bomb then."""
+
+STATE_BYTES = 8
+"""Of a parameter, in each of two files: the estimate, and what replies left over."""
 
 App = Callable[[Message, Context], Message]
 
@@ -45,10 +55,13 @@ App = Callable[[Message, Context], Message]
 class LossyMod:
     """The mod, with settings.
 
-    state_dir: where devices keep what they remember, unless the node's config says `lossyfl-dir`
+    state_dir: where devices keep what they remember, unless the node's config says `lossyfl-dir`;
+               `lossyfl flower clean FOLDER` removes it, also after a simulation
     threads:   for coding
     allow:     own quantizers and schemes, as "package.module:Name", that a server may name beside registered
                ones; the node's config may name more, `lossyfl-allow`, with spaces between them
+    quota:     bytes that a device keeps of all its trainings, unless the node's config says `lossyfl-quota`;
+               what was not used for longest makes room
     """
 
     def __init__(
@@ -57,7 +70,9 @@ class LossyMod:
         state_dir: Path | str | None = None,
         threads: int = 1,
         allow: Iterable[str] = (),
+        quota: int = QUOTA,
     ) -> None:
+        self._quota = quota
         self._allow = (allow,) if isinstance(allow, str) else tuple(allow)
         self._state_dir = None if state_dir is None else Path(state_dir)
         self._threads = threads
@@ -71,16 +86,22 @@ class LossyMod:
             number = device_number(context)
             with named_by_server(context, self._allow):
                 chosen = scheme(down.scheme)
-            store = Store(self._root(context), down.training, number)
+            quota = _quota(context, self._quota)
+            store = Store(self._root(context), down.training, number, quota=quota)
             with store.locked():
                 visit = _Visit(down, number, chosen, store, self._threads)
                 return visit.serve(message, context, call_next)
         except LossyflError as error:
-            log(WARNING, "lossyfl: %s", error)
-            return Message(Error(code=REFUSED, reason=f"lossyfl: {error}"), reply_to=message)
+            return _refused(message, shown(error, LONGEST_LINE))
+        except KeyError as error:
+            if not is_secure_aggregation(str(error)):
+                raise
+            return _refused(message, SECURE_AGGREGATION)
 
     def _plain(self, message: Message, context: Context, call_next: App) -> Message:
         """A message that is not ours: without a model it is the app's own business."""
+        if message.has_content() and any(map(is_secure_aggregation, message.content)):
+            raise Foreign(SECURE_AGGREGATION)
         if message.has_content() and message.content.array_records:
             raise Foreign(
                 "the server sends the model as it is: wrap its strategy, "
@@ -112,6 +133,14 @@ def device_number(context: Context) -> int:
     if type(number) is not int or not 0 <= number < 1 << 62:
         raise InputError("partition-id", of="a node", allowed="an int in [0, 2^62)", got=number)
     return number
+
+
+def _quota(context: Context, default: int) -> int:
+    """How many bytes this node keeps."""
+    quota = context.node_config.get("lossyfl-quota", default)
+    if type(quota) is not int or quota < 0:
+        raise InputError("lossyfl-quota", of="a node", allowed="a number of bytes", got=quota)
+    return quota
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,10 +192,13 @@ class _Visit:
         """The device as it was left; a new one if that cannot be used."""
         found = self._remembered
         if found.layout:
-            device = self._fresh(read_layout(found.layout))
+            layout = read_layout(found.layout)
+            device = self._fresh(layout)
             try:
+                check_exact(_exact_of(found), layout, of="the file")
                 device.restore(found.device)
-            except InputError:
+            except LossyflError as error:
+                log(WARNING, "lossyfl: device %d begins anew: %s", self._number, error)
                 self._remembered = Remembered(scheme=self._down.scheme)
             else:
                 return device
@@ -181,6 +213,7 @@ class _Visit:
             seed=down.seed,
             tensors=tensors,
             threads=self._threads,
+            training=down.training,
         )
 
     def _receive(self) -> _Model:
@@ -189,13 +222,20 @@ class _Visit:
         if not down.layout and not self._remembered.layout:
             raise Foreign("this device remembers nothing")  # so the server sends everything
         if down.layout and down.layout != self._remembered.layout:
-            self._device = self._fresh(read_layout(down.layout))
+            layout = read_layout(down.layout)
+            _check_size(layout, down.frames)
+            self._store.check_room(STATE_BYTES * sum(layout.tensors))
+            self._device = self._fresh(layout)
             if self._remembered.layout:  # another model: nothing of the old one can be used
                 self._remembered = Remembered(scheme=down.scheme)
         self._device.move(Delivery(frames=down.frames, accepted=down.accepted))
         others = down.exact if down.frames else _exact_of(self._remembered)
         text = down.layout or self._remembered.layout
         layout = read_layout(text)
+        check_exact(others, layout, of="the message")
+        if len(self._device.estimate) != sum(layout.tensors):
+            raise Foreign("this device holds no model of that layout")
+        check_range(self._device.estimate, layout, of="the model")
         self._remembered = _remember(self._remembered, text, others)
         return _Model(
             layout=layout, exact=others, record=unflatten(self._device.estimate, others, layout)
@@ -209,9 +249,10 @@ class _Visit:
         check(whole, model.layout, of="the app's reply")
         if device.unsettled:  # asked again in a round that was answered: that answer never arrived
             device.settle(arrived=False)
-        frame = device.reply(flatten(whole, model.layout, of="the app's reply"))
-        del content[key]
         others = exact(whole, model.layout)
+        bound = bound_beside(others, model.exact, self._down.bound)
+        frame = device.reply(flatten(whole, model.layout, of="the app's reply"), bound=bound)
+        del content[key]
         return Up(number=self._number, held=device.held, reply=frame, exact=others)
 
     def _seen(self) -> Up:
@@ -222,11 +263,25 @@ class _Visit:
         """Say what the device holds, so that the server can send what it needs."""
         log(WARNING, "lossyfl: device %d is out of step: %s", self._number, problem)
         self._save()
+        problem = shown(problem, LONGEST_LINE)
         up = Up(number=self._number, held=self._device.held, problem=problem)
         return Message(RecordDict({**pack_up(up)}), reply_to=message)
 
     def _save(self) -> None:
         self._store.save(replace(self._remembered, device=self._device.state().compact()))
+
+
+def _refused(message: Message, reason: str) -> Message:
+    log(WARNING, "lossyfl: %s", reason)
+    return Message(Error(code=REFUSED, reason=f"lossyfl: {reason}"), reply_to=message)
+
+
+def _check_size(layout: Layout, frames: Sequence[bytes]) -> None:
+    """Raise if a model would take far more memory than its message did."""
+    entries = sum(layout.tensors)
+    most = max(MAX_ENTRIES, MOST_FOR_A_BYTE * sum(map(len, frames)))
+    if not 0 < entries <= most:
+        raise InputError("layout", of="a message", allowed=f"of 1 to {most} floats", got=entries)
 
 
 def _only(content: RecordDict, of: str) -> tuple[str, ArrayRecord]:

@@ -77,10 +77,12 @@ class Nodes:
         A number goes over to a new node once its old one is offline or has missed a round: a node that
         restarts without a key has a new id, and the old one seems to be online for a while.
         """
+        if number >= STRANGER and number != made_of(node):
+            raise Refused(made_of(node), "foreign", f"device {number} is made of another node's id")
         known = self._peers.get(node)
         if known is not None and known.number != number:
-            detail = f"node {node} was device {known.number} before"
-            raise Refused(number, "foreign", detail)
+            detail = f"node {node} says that it is device {number} now"
+            raise Refused(known.number, "foreign", detail)
         owner = self._owners.get(number, node)
         lives = owner in self._answered or (owner in online and owner in self._before)
         if owner != node and lives:

@@ -1,23 +1,41 @@
 """Replies as an inner strategy can take them: whatever differs from the others is refused, one by one.
 
 Flower's strategies raise if one reply has other records than the rest; here such a reply is that node's
-failure, and the round goes on.
+failure, and the round goes on; so is whatever else one reply causes (`refusal_of`). A metric that is no
+number costs nobody the round: it is left out of the mean.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from logging import WARNING
 from typing import cast
 
-from flwr.app import Message
+from flwr.app import Error, Message, MetricRecord
 from flwr.serverapp.strategy import Strategy
 
 from lossyfl.errors import InputError, LossyflError
-from lossyfl.flower.envelope import Up
-from lossyfl.server import MAX_SAMPLES
+from lossyfl.flower.envelope import Foreign, Up
+from lossyfl.flower.logs import LONGEST_LINE, log, log_traceback, shown
+from lossyfl.rules import LARGEST
 
 Refuse = Callable[["Answer", LossyflError], None]
+Note = Callable[["Answer", str], None]
+Shape = tuple[str, int | None]
+"""A metric: its name, and how many numbers it has if it is a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """Which metrics a reply has, under which record's name."""
+
+    record: str
+    metrics: tuple[Shape, ...]
+
+    def __str__(self) -> str:
+        parts = (name if n is None else f"{name}[{n}]" for name, n in self.metrics)
+        return shown(f"{self.record}: {', '.join(parts)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +47,59 @@ class Answer:
     message: Message
     up: Up
 
+    @property
+    def metrics(self) -> MetricRecord:
+        """Its one record of metrics."""
+        (record,) = self.message.content.metric_records.values()
+        return record
 
-def alike(
-    answers: Sequence[Answer], inner: Strategy, refuse: Refuse, *, trained: bool
-) -> list[Answer]:
-    """The replies whose metrics have the form that most have, with a weight that is a number.
+
+def refusal_of(error: Exception, node: int) -> LossyflError:
+    """The refusal of an answer that caused an error.
+
+    One that is not ours shows a check that is missing here: the log says where.
+    """
+    if isinstance(error, LossyflError):
+        return error
+    log(WARNING, "lossyfl: node %d: no check has foreseen its answer:", node)
+    log_traceback(error)
+    return Foreign(f"it caused {type(error).__name__}: {shown(error)}")
+
+
+def readable(reply: Message, hint: str = "") -> Message:
+    """A node's error as one line that a log can show, with a hint at what to do about it."""
+    reason = shown(reply.error.reason, LONGEST_LINE)
+    return as_error(reply, reply.error.code, f"{reason} ({hint})" if hint else reason)
+
+
+def as_error(reply: Message, code: int, reason: str) -> Message:
+    """A node's answer as an error, for the inner strategy's count of failures."""
+    made = Message(Error(code, reason), reply_to=reply)
+    made.__dict__["_metadata"] = reply.metadata  # it is still that node's answer
+    return made
+
+
+def weight_key(inner: Strategy) -> str | None:
+    """The metric by which a strategy weighs replies, if it does so as Flower's do."""
+    return _setting(inner, "weighted_by_key")
+
+
+def loss_key(inner: Strategy) -> str | None:
+    """The metric whose powers a strategy weighs by, as QFedAvg does."""
+    return _setting(inner, "train_loss_key")
+
+
+def _setting(inner: Strategy, name: str) -> str | None:
+    """A text among a strategy's attributes, or of the strategy inside it."""
+    found = getattr(inner, name, None)
+    inside = getattr(inner, "strategy", None)  # as wrappers of Flower's have it
+    if found is None and isinstance(inside, Strategy):
+        return _setting(inside, name)
+    return found if isinstance(found, str) else None
+
+
+def alike(answers: Sequence[Answer], refuse: Refuse, *, trained: bool) -> list[Answer]:
+    """The replies whose metrics have the form that most have.
 
     trained: the model was taken out already, so that no arrays may be left; arrays in answers to an
              evaluation are the app's own
@@ -41,53 +107,71 @@ def alike(
     forms = {answer.number: _form(answer.message, trained=trained) for answer in answers}
     counts = Counter(form for form in forms.values() if form is not None)
     usual = counts.most_common(1)[0][0] if counts else None
-    key = getattr(inner, "weighted_by_key", None)
     taken: list[Answer] = []
     for answer in answers:
-        try:
-            if forms[answer.number] is None or forms[answer.number] != usual:
-                allowed = f"one MetricRecord as of the others, {usual}"
-                allowed += ", and no other arrays" if trained else ""
-                got = str(forms[answer.number] or "another number of records")
-                raise InputError("records", of="a reply", allowed=allowed, got=got)
-            if isinstance(key, str):
-                weight_of(answer, key)
-        except InputError as error:
-            refuse(answer, error)
-        else:
+        form = forms[answer.number]
+        if form is not None and form == usual:
             taken.append(answer)
+            continue
+        allowed = f"one MetricRecord as of the others, {usual}"
+        allowed += ", and no other arrays" if trained else ""
+        got = str(form) if form else "another number of records"
+        refuse(answer, InputError("records", of="a reply", allowed=allowed, got=got))
     return taken
 
 
-def weight_of(answer: Answer, key: str) -> float:
-    """The weight that a reply says."""
-    (metrics,) = answer.message.content.metric_records.values()
-    value = metrics.get(key)
-    if not isinstance(value, int | float) or not 0 <= value <= MAX_SAMPLES:
-        allowed = f"a {key} in [0, 2^53]"
-        raise InputError("metrics", of="a reply", allowed=allowed, got=value)
-    return value
-
-
-def whole_weights(answers: Sequence[Answer], key: str) -> dict[int, int] | None:
-    """The weights by device; None if one is not a whole number of 1 or more."""
-    weights = {answer.number: weight_of(answer, key) for answer in answers}
-    if any(weight < 1 or weight != int(weight) for weight in weights.values()):
-        return None
-    return {number: int(weight) for number, weight in weights.items()}
-
-
-def _form(message: Message, *, trained: bool) -> str | None:
-    """Names and types of the metrics; None without exactly one record of them, or with arrays left over."""
+def _form(message: Message, *, trained: bool) -> Form | None:
+    """Names and lengths of the metrics; None without exactly one record of them, or with arrays left over."""
     content = message.content
     if len(content.metric_records) != 1 or (trained and content.array_records):
         return None
     ((name, metrics),) = content.metric_records.items()
-    parts: list[str] = []
-    for key in sorted(metrics):
-        value = cast("int | float | list[float]", metrics[key])
-        numbers = value if isinstance(value, list) else [value]
-        if not all(math.isfinite(number) for number in numbers):
-            return None
-        parts.append(f"{key}[{len(value)}]" if isinstance(value, list) else key)
-    return f"{name}: {', '.join(parts)}"
+    values = cast("Mapping[str, object]", metrics)
+    return Form(record=name, metrics=tuple((key, _length(values[key])) for key in sorted(values)))
+
+
+def _length(value: object) -> int | None:
+    return len(cast("list[float]", value)) if isinstance(value, list) else None
+
+
+def leave_out_odd_metrics(
+    answers: Sequence[Answer], weights: Mapping[int, float], key: str | None, note: Note
+) -> None:
+    """Put the mean of the others where a metric is NaN, infinite or beyond all measure.
+
+    So the mean over all is that of the others, and the update counts. A metric that nobody can say is gone.
+    """
+    names = [name for name in answers[0].metrics if name != key] if answers else []
+    for name in names:
+        rows = {answer.number: _numbers(answer.metrics[name]) for answer in answers}
+        odd = [answer for answer in answers if not all(map(_is_sound, rows[answer.number]))]
+        for answer in odd:
+            note(answer, f"its metric {shown(name)} is {shown(answer.metrics[name])}")
+        if not odd:
+            continue
+        columns = [
+            [(weights[number], row[at]) for number, row in rows.items() if _is_sound(row[at])]
+            for at in range(len(rows[odd[0].number]))
+        ]
+        for answer in odd if all(columns) else answers:
+            if not all(columns):
+                del answer.metrics[name]
+                continue
+            row = zip(rows[answer.number], map(_mean, columns), strict=True)
+            whole = [own if _is_sound(own) else float(usual) for own, usual in row]
+            is_list = isinstance(answer.metrics[name], list)
+            answer.metrics[name] = [float(own) for own in whole] if is_list else whole[0]
+
+
+def _numbers(value: object) -> list[float]:
+    return cast("list[float]", value if isinstance(value, list) else [value])
+
+
+def _is_sound(value: float) -> bool:
+    """Whether a metric may count; NaN may not."""
+    return -LARGEST <= value <= LARGEST
+
+
+def _mean(pairs: Sequence[tuple[float, float]]) -> float:
+    total = math.fsum(weight for weight, _ in pairs)
+    return math.fsum(weight / total * value for weight, value in pairs)

@@ -1,4 +1,4 @@
-"""Certificates for a SuperLink that lives as long as a demo: an authority, and one it signs."""
+"""Certificates for a SuperLink that lives as long as a demo: an authority, one it signs, keys for nodes."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -51,15 +51,27 @@ def write_certificates(folder: Path, addresses: Iterable[str]) -> Certificates:
     for path, builder in ((files.authority, authority), (files.server, server)):
         signed = builder.sign(root, hashes.SHA256())
         path.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    files.key.touch(mode=0o600)
-    files.key.write_bytes(
-        own.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
+    _write_key(files.key, own, serialization.PrivateFormat.PKCS8)
+    return files
+
+
+def write_node_key(folder: Path, name: str) -> tuple[Path, Path]:
+    """A new key by which a SuperNode shows who it is: the private file, and the public one to register."""
+    key = ec.generate_private_key(ec.SECP384R1())
+    private, public = folder / f"{name}.key", folder / f"{name}.pub"
+    _write_key(private, key, serialization.PrivateFormat.OpenSSH)
+    public.write_bytes(
+        key.public_key().public_bytes(
+            serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
         )
     )
-    return files
+    return private, public
+
+
+def _write_key(path: Path, key: Key, form: serialization.PrivateFormat) -> None:
+    path.touch(mode=0o600)
+    encoding, encryption = serialization.Encoding.PEM, serialization.NoEncryption()
+    path.write_bytes(key.private_bytes(encoding, form, encryption))
 
 
 def _name(text: str) -> x509.Name:

@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING
 from lossyfl.errors import Stopped
 from lossyfl.files.atomic import write_atomically
 from lossyfl.flower.app import PLAIN
-from lossyfl.flower.deployment.certificates import Certificates, write_certificates
+from lossyfl.flower.deployment.certificates import (
+    Certificates,
+    write_certificates,
+    write_node_key,
+)
 from lossyfl.flower.deployment.network import Links
 from lossyfl.flower.deployment.processes import Processes
 from lossyfl.flower.deployment.relay import Count, Relay
@@ -67,6 +71,7 @@ class Federation:
         links: Links | None,
         allow: Sequence[str],
     ) -> None:
+        self._keys: dict[int, Path] = {}
         self._allow = " ".join(allow)
         self._folder, self._processes, self._relay = folder, processes, relay
         self._ports, self._authority, self._links = ports, authority, links
@@ -87,15 +92,32 @@ class Federation:
         config = f"partition-id={node} num-partitions={len(self._ports.own)}"
         if self._allow:
             config += f' lossyfl-allow="{self._allow}"'
+        key = self._keys.get(node)
         command = [
             *_program("flower-supernode"),
             *("--root-certificates", str(self._authority)),
+            *(() if key is None else ("--auth-supernode-private-key", str(key))),
             *("--superlink", f"{host}:{self._ports.relayed[node]}"),
             *("--port", str(self._ports.own[node])),
             *("--node-config", f'{config} lossyfl-dir="{self.state}"'),
         ]
         inside = self._links.inside(node, command) if self._links else command
         self._nodes[node] = self._processes.start(f"node{node}", inside)
+
+    def make_key(self, node: int, *, register: bool) -> None:
+        """Give a node that is not started yet a key, and if wanted make it known to the SuperLink."""
+        self._keys[node], public = write_node_key(self._folder, f"node{node}")
+        if not register:
+            return
+        command = [*_program("flwr"), "supernode", "register", str(public), "here"]
+        name = f"register{node}"
+        if self._processes.start(name, command).wait(START):
+            raise Stopped(f"SuperNode {node} was not registered:\n{self._processes.tail(name)}")
+
+    def wait_for_end(self, node: int, seconds: float = START) -> str:
+        """The end of the log of a SuperNode that ends by itself."""
+        self._nodes.pop(node).wait(seconds)
+        return self._processes.tail(f"node{node}")
 
     def stop_node(self, node: int, how: int = signal.SIGTERM) -> None:
         """Stop a SuperNode, with the app that it runs."""
@@ -160,11 +182,17 @@ def _note_wire(path: Path, seen: list[Seen]) -> None:
 
 @contextmanager
 def federation(
-    folder: Path, nodes: int, links: Links | None = None, *, allow: Sequence[str] = ()
+    folder: Path,
+    nodes: int,
+    links: Links | None = None,
+    *,
+    allow: Sequence[str] = (),
+    keys: bool = False,
 ) -> Generator[Federation]:
     """Start a SuperLink and its nodes; stop all of it at the end, whatever happens.
 
     allow: own tasks and schemes that nodes may import
+    keys:  nodes must have keys that the SuperLink knows; they are not started then: `make_key`, `start_node`
     """
     folder.mkdir(parents=True, exist_ok=True)
     home = folder / "home"
@@ -185,14 +213,16 @@ def federation(
         environment = _environment(home) | (_SLOW if links else {})
         processes = stack.enter_context(Processes(folder, environment))
         stack.enter_context(relay)
-        _start_superlink(processes, main, certificates)
+        _start_superlink(processes, main, certificates, keys=keys)
         made = Federation(folder, processes, relay, ports, certificates.authority, links, allow)
-        for node in range(nodes):
+        for node in range(0 if keys else nodes):
             made.start_node(node)
         yield made
 
 
-def _start_superlink(processes: Processes, port: int, certificates: Certificates) -> None:
+def _start_superlink(
+    processes: Processes, port: int, certificates: Certificates, *, keys: bool
+) -> None:
     process = processes.start(
         "superlink",
         [
@@ -201,6 +231,7 @@ def _start_superlink(processes: Processes, port: int, certificates: Certificates
             *("--ssl-ca-certfile", str(certificates.authority)),
             *("--ssl-certfile", str(certificates.server)),
             *("--ssl-keyfile", str(certificates.key)),
+            *(("--enable-supernode-auth",) if keys else ()),
         ],
     )
     _wait(lambda: _listens(port), process, processes)
