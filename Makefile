@@ -3,23 +3,34 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+DEMO   := $(VENV)/.installed-demo
+comma  := ,
 CORES  := -n logical --maxprocesses 8 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test lint test-deep fuzz golden bench clean
+.PHONY: help install demo docs test lint test-deep test-wheel fuzz golden bench clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-$(STAMP): pyproject.toml constraints.txt
+define install
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "lossyfl needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]" --constraint constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable "$(1)" --constraint constraints.txt
 	@touch $@
+endef
+
+$(STAMP): pyproject.toml constraints.txt
+	$(call install,.[dev])
+	@touch $(DEMO)
+
+# A demo needs a third of the packages, and half of the disk.
+$(DEMO): pyproject.toml constraints.txt
+	$(call install,.[sim$(comma)report])
 
 install: $(STAMP)  ## Create .venv with lossyfl and everything needed to work on it
 
-demo: $(STAMP)  ## The paper's five systems on the embedded digits, and a report
+demo: $(DEMO)  ## The paper's five systems on the embedded digits, and a report
 	$(BIN)/lossyfl demo
 
 docs: $(STAMP)  ## Build the site of the docs into build/site
@@ -34,11 +45,17 @@ lint: $(STAMP)
 test: lint  ## Lint, types, import contract and all tests
 	$(BIN)/pytest $(CORES)
 
-test-deep: $(STAMP)  ## The same tests with thousands of examples, and the protocol's 1,000 long runs
+test-deep: $(STAMP)  ## The same tests with thousands of examples, the protocol's 1,000 long runs, and every crash point
 	HYPOTHESIS_PROFILE=deep $(BIN)/pytest $(CORES)
+	$(BIN)/python tests/wheel/matrix.py --python $(PYTHON) --versions newest --extras ""
 
-fuzz: $(STAMP)  ## Decode a million mutated frames
-	$(BIN)/python tests/fuzz/fuzz_decode.py --frames 1000000
+test-wheel: $(STAMP)  ## The built wheel on every Python here, newest and oldest versions, each extra
+	$(BIN)/python tests/wheel/matrix.py
+
+fuzz: $(STAMP)  ## A million mutated frames, a million of the format's grammar, an hour guided by coverage
+	$(BIN)/python -m tests.fuzz.fuzz_decode --frames 1000000
+	$(BIN)/python -m tests.fuzz.fuzz_grammar --frames 1000000
+	$(BIN)/python -m tests.fuzz.guided --seconds 3600
 
 golden: $(STAMP)  ## Write the golden frames anew: only for a new frame version
 	$(BIN)/python tests/golden/write.py

@@ -3,9 +3,18 @@
 import os
 
 import hypothesis
+import pytest
 
 hypothesis.settings.register_profile(
     "default", max_examples=60, deadline=None, derandomize=True, print_blob=True
 )
 hypothesis.settings.register_profile("deep", max_examples=2000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests count, whichever process they ran in."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "counts":
+                terminalreporter.write_line(str(value))

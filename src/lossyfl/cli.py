@@ -2,7 +2,10 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
+import signal
 import sys
+import warnings
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -15,14 +18,19 @@ from lossyfl.commands import (
     data,
     demo,
     deploy_demo,
+    flower,
+    options,
     report,
     reproduce,
     run,
     tune,
 )
+from lossyfl.commands.output import echo
 from lossyfl.commands.variadic import Variadic
-from lossyfl.errors import LossyflError
+from lossyfl.errors import Caution, Interrupted, LossyflError
 
+_python_shows = warnings.showwarning
+_said = set[str]()
 app = typer.Typer(
     help="Federated learning over thin links: quantized updates, real bytes.",
     no_args_is_help=True,
@@ -36,34 +44,69 @@ app.command(cls=Variadic)(compare.compare)
 app.command(cls=Variadic)(reproduce.reproduce)
 app.command()(tune.tune)
 app.command()(report.report)
-app.command()(bound.bound)
+app.command(cls=bound.Several)(bound.bound)
 app.command()(deploy_demo.deploy_demo)
 app.add_typer(data.app, name="data")
+app.add_typer(flower.app, name="flower")
 app.add_typer(codec.app, name="codec")
 app.add_typer(bench.app, name="bench")
 
 
+class _Break(BaseException):
+    """Ctrl-C. Not a KeyboardInterrupt, of which typer makes an exit code of its own."""
+
+
 def main() -> None:
-    """Run the command line; errors that lossyfl raises on purpose are one line and exit code 2."""
+    """Run the command line; errors that lossyfl raises on purpose are one line and exit code 2.
+
+    Ctrl-C is one line and 130, wherever it comes; a run whose first round is done ends its round first.
+    """
+    warnings.showwarning = _show
+    signal.signal(signal.SIGINT, _break)
     try:
         app()
+    except _Break:
+        echo("lossyfl: stopped", err=True)
+        sys.exit(130)
+    except Interrupted as error:
+        echo(f"lossyfl: {error}", err=True)
+        sys.exit(130)
     except LossyflError as error:
-        typer.echo(f"lossyfl: {error}", err=True)
+        echo(f"lossyfl: {error}", err=True)
         sys.exit(2)
+
+
+def _break(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise _Break
+
+
+def _show(message: Warning | str, category: type[Warning], *where: object) -> None:
+    """A caution as one line, once; other warnings as Python shows them."""
+    if issubclass(category, Caution):
+        if str(message) not in _said:
+            echo(f"lossyfl: caution: {message}", err=True)
+        _said.add(str(message))
+    else:
+        _python_shows(message, category, *where)  # type: ignore[arg-type]
 
 
 def _version(wanted: bool) -> None:
     if wanted:
         from lossyfl import __version__
 
-        typer.echo(f"lossyfl {__version__}")
+        echo(f"lossyfl {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Federated learning over thin links: quantized updates, real bytes."""
+    del version  # it has been said, and that was all
+    options.import_from_here()
+    context.with_resource(options.until_the_end())

@@ -1,10 +1,11 @@
 """The first minute: a real model update becomes frames, and a table says what they cost."""
 
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
+from rich.table import Table
 
 from lossyfl.codec import decode, encode, inspect
 from lossyfl.files import safetensors
@@ -71,21 +72,14 @@ def measure() -> list[Row]:
     return rows
 
 
-def run(*, as_json: bool) -> None:
-    """Print the table of sizes."""
-    rows = measure()
-    if as_json:
-        print(json.dumps([asdict(row) for row in rows]))  # noqa: T201
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="A global model update of a 64-128-10 network on digits: 9,610 entries")
+def table(rows: Sequence[Row]) -> Table:
+    """The table of sizes."""
+    made = Table(title="A global model update of a 64-128-10 network on digits: 9,610 entries")
     for name in ("q", "scale", "bytes", "bits", "entropy", "paper", "vs 32 bits", "error"):
-        table.add_column(name, justify="right")
-    table.add_row("-", "-", "38,440", "32.000", "", "", "1.0x", "0")
+        made.add_column(name, justify="right")
+    made.add_row("-", "-", "38,440", "32.000", "", "", "1.0x", "0")
     for row in rows:
-        table.add_row(
+        made.add_row(
             f"{row.levels}",
             f"{row.scale}",
             f"{row.nbytes:,}",
@@ -95,6 +89,4 @@ def run(*, as_json: bool) -> None:
             f"{row.ratio:.1f}x",
             f"{row.error:.3f}",
         )
-    console = Console()
-    console.print(table)
-    console.print(LEGEND)
+    return made

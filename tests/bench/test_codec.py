@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from lossyfl import Stochastic, stream
 from lossyfl.bench import codec
@@ -24,7 +25,9 @@ def test_run_writes_json_and_markdown(
 ) -> None:
     monkeypatch.setattr(codec, "ENTRIES", (20_000, 100_000))
     monkeypatch.setattr(codec, "REPEATS", {20_000: 1, 100_000: 1})
-    codec.run(tmp_path / "b.json", tmp_path / "b.md", quick=True)
+    screens = (Console(width=100), Console(stderr=True))
+    files = (tmp_path / "b.json", tmp_path / "b.md")
+    codec.run(*files, quick=True, console=screens[0], progress=screens[1])
     report = json.loads((tmp_path / "b.json").read_text())
     assert len(report["results"]) == 12
     assert report["machine"]["cores"]

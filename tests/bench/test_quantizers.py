@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from lossyfl.bench import quantizers as bench
 from lossyfl.quantizers import names
@@ -14,7 +15,7 @@ def test_run_measures_every_quantizer(
 ) -> None:
     monkeypatch.setattr(bench, "ENTRIES", (20_000,))
     monkeypatch.setattr(bench, "REPEATS", {20_000: 1})
-    bench.run(tmp_path / "b.json", quick=True)
+    bench.run(tmp_path / "b.json", quick=True, console=Console(), progress=Console(stderr=True))
     results = json.loads((tmp_path / "b.json").read_text())["results"]
     seen = {row["quantizer"].partition(":")[0].partition(" ")[0] for row in results}
     assert seen == set(names())

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from lossyfl.bench import server
 
@@ -14,7 +15,7 @@ def test_run_writes_json(
     monkeypatch.setattr(server, "LENGTHS", (1000, 10_000))
     monkeypatch.setattr(server, "COUNTS", (5, 20))
     monkeypatch.setattr(server, "POWERS", (4, 13))
-    server.run(tmp_path / "s.json", quick=True)
+    server.run(tmp_path / "s.json", quick=True, console=Console())
     report = json.loads((tmp_path / "s.json").read_text())
     sizes = [len(report[name]) for name in ("replies", "sums", "rounds", "rotations")]
     assert sizes == [2, 2, 2, 2]

@@ -7,7 +7,7 @@ from tests.test_cli import run
 
 
 def test_quick(tmp_path: Path) -> None:
-    said = run("bench", "simulation", "--quick", "--json", tmp_path / "a.json")
+    said = run("bench", "simulation", "--quick", "--out", tmp_path / "a.json")
     assert "as a multiple of a bare loop" in said
     results = json.loads((tmp_path / "a.json").read_text())
     assert results["rounds"][0]["one"] > 0

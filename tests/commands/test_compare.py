@@ -11,7 +11,9 @@ def test_schemes_behind_one_option_and_nothing_run_twice(tmp_path: Path) -> None
     how = ("--task", TINY, "--rounds", 3, "--seeds", 2, "--workers", 1, "--out", out)
     said = good("compare", "--schemes", "lossless", "lfl:q1=2,q2=2", *how)
     assert "run 4/4" in said
-    assert "| lossless | 0-1 |" in said
+    assert "lossless (2 seeds)" in said
+    assert "| lossless | 0-1 |" in (out / "table.md").read_text()
+    assert "|---" not in said
     assert {"report.html", "table.md", "table.csv"} <= {path.name for path in out.iterdir()}
     again = good("compare", "--schemes", "lossless", "lfl:q1=2,q2=2", *how)
     assert "round" not in again.partition("|")[0]
@@ -28,7 +30,8 @@ def test_errors(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('scheme = "lb"\n')
     assert "--schemes says them" in bad("compare", tmp_path / "a.toml")
     assert "one of fig1a, fig1b" in bad("reproduce", "fig2")
-    assert "did you mean small?" in bad("reproduce", "fig1a", "--scale", "smal")
+    assert "one of carried, server-adam" in bad("reproduce", "fig1a", "--reading", "kept")
+    assert "did you mean carried?" in bad("reproduce", "fig1b", "--reading", "caried")
 
 
 def test_what_cannot_begin_is_found_before_anything_is_trained(tmp_path: Path) -> None:
@@ -56,17 +59,6 @@ def test_settings_that_a_comparison_has_not(tmp_path: Path) -> None:
     assert "requires an argument" in call("compare", "--schemes").output
 
 
-def test_reduced_is_said() -> None:
-    from lossyfl.experiments.figures import figure
-
-    chosen = figure("fig1b", "small")
-    words = chosen.caption(chosen.experiment, 2)
-    assert "batch 20 instead of 250, rounds 100 instead of 400, a look every 5 rounds" in words
-    assert "2 seeds" in words
-    full = figure("fig1b", "paper")
-    assert "Reduced" not in full.caption(full.experiment, 1)
-
-
 def test_runs_are_counted_where_there_are_several(tmp_path: Path) -> None:
     how = ("--task", TINY, "--rounds", 2, "--workers", 1, "--out")
     one = good("compare", *how, tmp_path / "one", "--schemes", "lossless")
@@ -74,3 +66,12 @@ def test_runs_are_counted_where_there_are_several(tmp_path: Path) -> None:
     assert "run 1" not in one
     both = good("compare", *how, tmp_path / "two", "--schemes", "lossless", "--schemes", "lfl")
     assert "run 2/2 round 2/2" in both
+
+
+def test_runs_side_by_side(tmp_path: Path) -> None:
+    how = ("--task", TINY, "--rounds", 2, "--workers", 2, "--jobs", 2, "--out", tmp_path / "o")
+    said = good("compare", *how, "--schemes", "lossless", "lfl")
+    assert "lfl, seed 0: round 2/2, accuracy" in said
+    assert "of 2 runs done" in said
+    assert "| lossless | 0 |" in (tmp_path / "o" / "table.md").read_text()
+    assert "jobs" in bad("compare", *how[:-4], "--jobs", 0, "--out", tmp_path / "p")

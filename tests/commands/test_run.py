@@ -94,8 +94,12 @@ def test_json(tmp_path: Path) -> None:
 
 def test_a_folder_is_named_after_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    good("run", "--task", TINY, "--scheme", "lb:q2=3", "--rounds", 1, "--workers", 1)
-    assert (tmp_path / "runs" / f"{TINY.replace(':', '-').replace('_', '-')}-lb-q2=3-0").is_dir()
+    name = f"{TINY.replace(':', '-').replace('_', '-')}-lb-q2=3-0-rounds="
+    for rounds in (1, 2):  # another setting, another folder
+        good("run", "--task", TINY, "--scheme", "lb:q2=3", "--rounds", rounds, "--workers", 1)
+        assert (tmp_path / "runs" / f"{name}{rounds}").is_dir()
+    again = bad("run", "--task", TINY, "--scheme", "lb:q2=3", "--rounds", 1, "--workers", 1)
+    assert "out of a run must be" in again
 
 
 def test_resume_adds_rounds_and_events(tmp_path: Path) -> None:
@@ -126,7 +130,7 @@ def test_own_task_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.Monk
         (("--round", "3"), "No such option"),
         (("--first-budget", "1B"), "budget of the first model must be between 96 B"),
         (("--downlink-budget", "1B"), "budget of the downlink must be between 96 B"),
-        (("none.toml",), "file of a run must be a TOML file that can be read"),
+        (("none.toml",), "file of a run must be one that exists"),
         (("--task", "mnist", "--data-dir", "nowhere"), "nowhere"),
     ],
 )
@@ -219,7 +223,7 @@ class TestFilesOfOthers:
         (out / "config.toml").write_text(f"{line}\nrounds = 1\n")
         refused = bad("resume", out, "--rounds", 2, "--workers", 1, "--allow", TINY)
         assert f"repeat the command with --allow {NAME}:" in refused
-        call("report", out)
+        call("report", out, "--out", tmp_path / "report.html")
         assert not mark.exists()
 
     def test_what_is_allowed_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

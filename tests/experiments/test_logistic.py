@@ -1,101 +1,156 @@
-"""The convex problem: its gradients, its optimum and its constants."""
+"""The convex problem: its samples, its gradients, its optimum and its constants."""
 
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lossyfl import stream
+from lossyfl import InputError, data, stream
 from lossyfl.experiments import logistic
+from lossyfl.experiments.logistic import Source
+from lossyfl.experiments.regression import PRECISION, Array, Regression
+from lossyfl.tasks import Defaults, Samples, Task
+from lossyfl.tasks.models import linear
 
-IID = logistic.task("iid", 5, 0.1)
-NON_IID = logistic.task("non-iid", 5, 0.1)
+SOURCE = Source(partition="paper", devices=10, regulariser=0.1)
+PAPER = logistic.regression(SOURCE)
+IID = logistic.regression(replace(SOURCE, partition="iid"))
 
 
-def some_theta(seed: int = 0) -> logistic.Array:
+@cache
+def optimum(partition: str, devices: int = 10) -> logistic.Optimum:
+    source = replace(SOURCE, partition=partition, devices=devices)
+    return logistic.optimum(logistic.regression(source))
+
+
+def some_theta(seed: int = 0) -> Array:
     bits = stream(seed).bits(0, 650).astype(np.float64)
     return (bits / 2**32 - 0.5).reshape(10, 65)
 
 
-class TestTask:
-    @pytest.mark.parametrize("task", [IID, NON_IID], ids=["iid", "non-iid"])
-    def test_holds_every_sample_once(self, task: logistic.Task) -> None:
-        assert task.sizes.sum() == logistic.SAMPLES
-        assert task.sizes.max() - task.sizes.min() <= 1
-        assert task.y.sum(axis=(1, 2)).tolist() == task.sizes.tolist()
-        assert task.shares.sum() == pytest.approx(1)
+def few(samples: int) -> Regression:
+    """Device 2, cut to so many samples."""
+    own = PAPER.device(2)
+    return replace(
+        own,
+        x=own.x[:samples],
+        squares=own.squares[:samples],
+        labels=own.labels[:samples],
+        starts=np.array([0, samples]),
+    )
+
+
+class TestSamples:
+    @pytest.mark.parametrize("problem", [IID, PAPER], ids=["iid", "paper"])
+    def test_holds_every_training_sample_once(self, problem: Regression) -> None:
+        digits = data.load("digits")
+        assert problem.shape == (10, 65)
+        assert problem.sizes.sum() == len(digits.train_x)
+        assert problem.x[:, :-1].sum() == digits.train_x.sum() / 16
+        assert np.all(problem.x[:, -1] == 1)
+        counts = np.bincount(problem.labels).tolist()
+        assert counts == np.bincount(digits.train_y).tolist()
 
     def test_partitions_differ_in_labels(self) -> None:
-        classes = (NON_IID.y.sum(axis=2) > 0).sum(axis=1)
-        assert classes.max() <= 3
-        assert np.all((IID.y.sum(axis=2) > 0).sum(axis=1) == 10)
+        for m in range(10):
+            assert len(np.unique(PAPER.device(m).labels)) == 1
+            assert len(np.unique(IID.device(m).labels)) == 10
 
-    def test_whole_loss_does_not_depend_on_the_partition(self) -> None:
-        theta = some_theta()
-        one = logistic.task("iid", 1, 0.1).losses(theta)[0]
-        for task in (IID, NON_IID):
-            assert task.shares @ task.losses(theta) == pytest.approx(one, rel=1e-12)
-
-    def test_gradient_is_the_slope_of_the_loss(self) -> None:
-        theta, direction = some_theta(), some_theta(1)
-        h = 1e-5
-        slope = (NON_IID.losses(theta + h * direction) - NON_IID.losses(theta - h * direction)) / (
-            2 * h
-        )
-        along = np.sum(NON_IID.gradients(theta) * direction, axis=(1, 2))
-        assert slope == pytest.approx(along, rel=1e-7)
-
-    def test_mean_square_is_that_of_all_batches(self) -> None:
-        """Device 2 cut to four samples: all 16 batches of two, by enumeration."""
-        own = NON_IID.device(2)
-        few = replace(
-            own,
-            x=own.x[:, :4],
-            lengths=own.lengths[:, :4],
-            y=own.y[:, :, :4],
-            sizes=np.array([4]),
-        )
-        theta = some_theta()[None]
-        residuals = few.residuals(theta)
-        squares = [
-            np.sum(few.batch_gradients(theta, residuals, np.array([[i, j]])) ** 2)
-            for i in range(4)
-            for j in range(4)
-        ]
-        expected = few.mean_squares(theta, residuals, 2)[0]
-        assert np.mean(squares) == pytest.approx(expected, rel=1e-12)
-
-    def test_batch_of_all_samples_is_the_gradient(self) -> None:
-        own = IID.device(3)
-        theta = some_theta()[None]
-        every = np.arange(own.sizes[0])[None]
-        found = own.batch_gradients(theta, own.residuals(theta), every)
-        assert found == pytest.approx(own.gradients(theta), rel=1e-10, abs=1e-15)
+    def test_some_samples_are_drawn_from_all(self) -> None:
+        some = logistic.regression(replace(SOURCE, partition="iid", samples=500))
+        assert len(some.x) == 500
+        assert len(np.unique(some.labels)) == 10
+        rows = {row.tobytes() for row in IID.x}
+        assert all(row.tobytes() in rows for row in some.x)
 
 
 class TestOptimum:
-    @pytest.mark.parametrize("task", [IID, NON_IID], ids=["iid", "non-iid"])
-    def test_gradient_is_zero(self, task: logistic.Task) -> None:
-        best = logistic.optimum("iid" if task is IID else "non-iid", 5, 0.1)
-        gradient = np.tensordot(task.shares, task.gradients(best.theta), axes=1)
-        assert np.linalg.norm(gradient) < logistic.PRECISION
-        assert task.shares @ task.losses(best.theta) == best.loss
+    @pytest.mark.parametrize("partition", ["iid", "paper"])
+    def test_gradient_is_zero(self, partition: str) -> None:
+        best, problem = optimum(partition), IID if partition == "iid" else PAPER
+        loss, gradient = problem.slope(best.theta)
+        assert np.linalg.norm(gradient) < PRECISION
+        assert loss == best.loss
 
     def test_is_the_same_for_both_partitions(self) -> None:
-        iid, non_iid = (logistic.optimum(p, 5, 0.1) for p in ("iid", "non-iid"))
-        assert np.linalg.norm(iid.theta - non_iid.theta) < 2 * logistic.PRECISION / 0.1
+        away = np.linalg.norm(optimum("iid").theta - optimum("paper").theta)
+        assert away < 2 * PRECISION / 0.1
 
-    def test_heterogeneity_is_larger_for_sorted_labels(self) -> None:
-        assert logistic.optimum("iid", 1, 0.1).heterogeneity == pytest.approx(0, abs=1e-12)
-        iid, non_iid = (logistic.optimum(p, 5, 0.1).heterogeneity for p in ("iid", "non-iid"))
-        assert 0 < iid < non_iid / 5
+    def test_heterogeneity_is_larger_for_one_class_each(self) -> None:
+        assert optimum("iid", 1).heterogeneity == pytest.approx(0, abs=1e-12)
+        assert 0 < optimum("iid").heterogeneity < optimum("paper").heterogeneity / 5
+
+    def test_every_minimum_is_told(self) -> None:
+        told = list[int]()
+        logistic.optimum(few(20), lambda: told.append(1))
+        assert len(told) == 2
 
     def test_smoothness_and_strong_convexity_hold_along_random_lines(self) -> None:
         """mu ||v - w||^2 <= <grad F_m(v) - grad F_m(w), v - w> <= L ||v - w||^2."""
-        best = logistic.optimum("non-iid", 5, 0.1)
+        best = optimum("paper")
         for seed in range(20):
             v, w = 3 * some_theta(seed), best.theta
-            change = NON_IID.gradients(v) - NON_IID.gradients(w)
+            change = PAPER.gradients(v) - PAPER.gradients(w)
             curvature = np.sum(change * (v - w), axis=(1, 2)) / np.sum((v - w) ** 2)
             assert np.all(curvature >= 0.1)
             assert np.all(curvature <= best.smoothness)
+
+
+def own_task(y: object = (5, 5, 9, 9), x: float = 1.0, *, divided: bool = True) -> Task:
+    """Four samples of three features, two devices that the data knows."""
+    samples = Samples(x=np.full((4, 3), x, dtype=np.float32), y=np.array(y))
+    parts = [np.array([0, 2]), np.array([1, 3])] if divided else None
+    return Task(
+        name="own",
+        train=samples,
+        test=samples,
+        model=lambda: linear(3, 2),
+        prepare=lambda batch: batch * 2,
+        defaults=Defaults(),
+        parts=parts,
+    )
+
+
+def real_valued() -> Task:
+    return own_task(y=(0.5, 1.0, 2.0, 2.5))
+
+
+def broken() -> Task:
+    return own_task(x=float("nan"))
+
+
+class TestOwnTask:
+    OWN = Source(task=f"{__name__}:own_task", partition="iid", devices=2, regulariser=0.1)
+
+    def test_samples_are_prepared_and_divided_as_it_says(self) -> None:
+        problem = logistic.regression(self.OWN)
+        assert problem.x.tolist() == [[2, 2, 2, 1]] * 4
+        assert problem.labels.tolist() == [0, 1, 0, 1]
+        assert problem.classes == 2
+        assert problem.starts.tolist() == [0, 2, 4]
+
+    def test_devices_are_those_of_the_data(self) -> None:
+        with pytest.raises(InputError, match="devices of the task own must be 2, as the data is"):
+            logistic.regression(replace(self.OWN, devices=3))
+
+    def test_divided_data_is_not_cut(self) -> None:
+        with pytest.raises(InputError, match="samples of the task own must be left out"):
+            logistic.regression(replace(self.OWN, samples=2))
+
+    def test_targets_are_classes(self) -> None:
+        with pytest.raises(InputError, match="targets of the task own must be one whole number"):
+            logistic.regression(replace(self.OWN, task=f"{__name__}:real_valued"))
+
+    def test_inputs_are_finite(self) -> None:
+        with pytest.raises(InputError, match="inputs of the task own must be finite"):
+            logistic.regression(replace(self.OWN, task=f"{__name__}:broken"))
+
+    def test_too_many_samples(self) -> None:
+        with pytest.raises(InputError, match=r"samples of the task digits must be .*\[1, 1437\]"):
+            logistic.regression(replace(SOURCE, samples=1438))
+
+    def test_data_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="mnist"):
+            logistic.regression(replace(SOURCE, task="mnist", data_dir=tmp_path))

@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+from lossyfl.measures import Measured
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.ledger_file import HEADER
 from lossyfl.simulation.records import Round, Seconds, Traffic
@@ -45,6 +46,10 @@ def record(number: int, *, accuracy: float | None = 0.5, down: int = 250, up: in
             entries=DEVICES * ENTRIES,
         ),
         seconds=SECONDS,
+        model_peak=5.0 + number,
+        broadcast=None if number == 0 else Measured(norm=1.0, peak=6.0, error=0.5 / number),
+        reply=Measured(norm=2.0, peak=7.0, error=0.8),
+        memory=1.6,
     )  # fmt: skip
 
 

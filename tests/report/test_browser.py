@@ -105,7 +105,7 @@ def test_no_errors_and_nothing_but_the_file(opened: Opened, file: Path) -> None:
 
 def test_every_plot_has_its_curves(opened: Opened) -> None:
     charts = opened.page.locator("figure[id^=chart-]")
-    assert charts.count() == 11
+    assert charts.count() == 14
     for i in range(charts.count()):
         drawn = charts.nth(i).locator("path.curve")
         assert drawn.count() == 3

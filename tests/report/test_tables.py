@@ -5,7 +5,8 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-from tests.report.synthetic import SETTINGS, write
+import pytest
+from tests.report.synthetic import SETTINGS, record, write
 
 from lossyfl.report.groups import group
 from lossyfl.report.link import Link
@@ -29,9 +30,43 @@ def test_markdown_has_a_table_for_each_task(tmp_path: Path) -> None:
 
 
 def test_markdown_escapes(tmp_path: Path) -> None:
-    write(tmp_path / "a", replace(SETTINGS, scheme="<b>|`x`_y\nz"))
+    write(tmp_path / "a", replace(SETTINGS, scheme="<b>|`x`_y\nz\x1b[2J"))
     text = markdown(group(find([tmp_path])))
-    assert "| &lt;b&gt;\\|\\`x\\`\\_y z |" in text
+    assert "| &lt;b&gt;\\|\\`x\\`\\_y z\\\\x1b\\[2J |" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("lossyfl run --note a|b", "  `lossyfl run --note a|b`\n"),
+        ("x` <script>alert(1)</script> `y", "  `` x` <script>alert(1)</script> `y ``\n"),
+        ("`` ```", "  ```` `` ``` ````\n"),
+        ("a\n\n# head\r\n<b>\x1b[2J\u2028", "  `a\\n\\n# head\\r\\n<b>\\x1b[2J\\u2028`\n"),
+        (" ", "  `   `\n"),
+    ],
+)
+def test_commands_are_code_and_nothing_else(command: str, shown: str, tmp_path: Path) -> None:
+    write(tmp_path / "a`b", command=command)
+    text = markdown(group(find([tmp_path])))
+    assert text.endswith(shown)
+    assert f"\n- `` {tmp_path}/a`b ``: task" in text
+    assert len(text.splitlines()) == len(text.split("\n")) - 1
+
+
+@pytest.mark.parametrize(
+    "sign", ["=", "+", "-", "@", "\t", "\r", " =", "\n", "\x01=", "\u200b=", "\uff1d", "\uff0b"]
+)
+def test_no_cell_of_csv_is_a_formula(sign: str, tmp_path: Path) -> None:
+    asked = replace(SETTINGS, task=f"{sign}cmd|'/c calc'!A0", scheme=f"{sign}1+1")
+    bad = replace(record(0), distance=-1.5)
+    write(tmp_path / "a", asked, rounds=[bad])
+    groups = group(find([tmp_path]))
+    for text in (csv_of_groups(groups), csv_of_rounds(groups)):
+        (row,) = csv_module.DictReader(io.StringIO(text, newline=""))
+        assert row["task"] == f"'{asked.task}".replace("\r", " ")
+        assert row["scheme"] == f"'{sign}1+1".replace("\r", " ")
+        assert row["label"].startswith("'")
+    assert row["distance"] == "-1.5"
 
 
 def test_csv_is_read_back_with_numbers_in_full(tmp_path: Path) -> None:

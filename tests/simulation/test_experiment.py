@@ -1,11 +1,12 @@
 """Settings: from files and options, checked, and written back."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lossyfl import InputError
-from lossyfl.simulation.experiment import Experiment, experiment, read_toml
+from lossyfl.simulation.experiment import KEYS, Experiment, experiment, named, read_toml
 from lossyfl.tasks import Defaults
 
 
@@ -58,11 +59,29 @@ def test_errors(settings: dict[str, object], message: str) -> None:
 
 
 def test_files_that_are_no_settings(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="file of a run must be a TOML file that can be read"):
+    with pytest.raises(InputError, match="file of a run must be one that exists"):
         read_toml(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("rounds = = 3")
     with pytest.raises(InputError, match=r"content of bad\.toml must be TOML"):
         read_toml(tmp_path / "bad.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match=r"content of bytes\.toml must be TOML"):
+    with pytest.raises(InputError, match=r"content of bytes\.toml must be UTF-8"):
         read_toml(tmp_path / "bytes.toml")
+
+
+def test_every_setting_is_in_the_name_of_the_folder() -> None:
+    plain, others = Experiment(), {"lr": "0.3", "partition": "paper", "optimizer": "adam"}
+    whole = ("rounds", "devices", "tau", "batch", "evaluate_every", "evaluate_last", "seed")
+    others |= {"task": "mnist", "scheme": "lossless", "listen": "participants"}
+    others |= {"evaluate": "devices"}
+    changed = [replace(plain, **{key: 7}) for key in whole]
+    changed += [replace(plain, **{key: 0.5}) for key in ("participation", "drop_out", "slow")]
+    changed += [replace(plain, **{key: value}) for key, value in others.items()]
+    assert len(changed) == len(KEYS)
+    assert len({named(each) for each in (plain, *changed)}) == len(KEYS) + 1
+
+
+def test_a_long_name_stays_a_name() -> None:
+    long = [Experiment(task=f"package.module:task:path={'x' * 300}{end}") for end in "ab"]
+    assert all(len(named(each)) <= 120 for each in long)
+    assert named(long[0]) != named(long[1])

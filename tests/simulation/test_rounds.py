@@ -1,5 +1,7 @@
 """The simulator is Algorithm 1 over complete devices, to the bit, whatever happens to replies."""
 
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +18,13 @@ from lossyfl.ledger import Entry
 from lossyfl.round import sample
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.ledger_file import read
+from lossyfl.simulation.pool import open_pool
 from lossyfl.simulation.records import Round, read_rounds
 from lossyfl.simulation.results import Results
+from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.run import run
 from lossyfl.simulation.setup import Setup, prepare
+from lossyfl.simulation.store import Store, create
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import Moments, Trainer
 from lossyfl.types import Vector
@@ -85,6 +90,7 @@ def model(folder: Path) -> bytes:
         "lgm",
         "ltgm",
         "lfl:scale=tensor",
+        "lfl:membership=full-model",
         "lean:up_budget=300B,first_budget=200B",
         "lean:down=dithered",
         "lean:down_budget=300B,predict=true",
@@ -265,3 +271,58 @@ def test_records_add_up_to_the_ledger(tmp_path: Path) -> None:
     assert any(r.down.catch_up for r in records)
     assert records[0].eps is None
     assert all(r.eps is not None and r.distance > 0 for r in records[1:])
+
+
+class TestMeasures:
+    """What is written of quantizing, against the definition."""
+
+    @pytest.mark.parametrize("spec", ["lfl", "lgm", "ltgm:q1=5"])
+    def test_of_broadcasts(self, spec: str, tmp_path: Path) -> None:
+        with made(replace(BASE, scheme=spec), tmp_path) as simulation:
+            simulation.play()
+            server = simulation.server
+            theta, before = server.theta, server.state().link
+            record, _ = simulation.play()
+            after, estimate = server.state().link, server.estimate
+        assert record.model_peak == pytest.approx(np.abs(theta).max() / np.sqrt(np.mean(theta**2)))
+        assert record.broadcast is not None
+        given, lost = theta, theta - estimate
+        if spec == "lgm":
+            given, lost = theta + before.memory, after.memory
+        elif server.scheme.downlink.incremental:
+            given = theta - before.estimate
+        norm = np.linalg.norm(given)
+        assert record.broadcast.norm == pytest.approx(norm, rel=1e-5)
+        assert record.broadcast.error == pytest.approx(np.linalg.norm(lost) / norm, rel=1e-4)
+
+    def test_nothing_is_lost_by_exact_links(self, tmp_path: Path) -> None:
+        with made(replace(BASE, scheme="lossless"), tmp_path) as simulation:
+            records = [simulation.play()[0] for _ in range(2)]
+        assert all(each.broadcast is None or each.broadcast.error == 0 for each in records)
+        assert all(each.reply is not None and each.reply.error == 0 for each in records)
+        assert [each.memory for each in records] == [0, 0]
+
+    def test_of_replies(self, tmp_path: Path) -> None:
+        with made(replace(BASE, scheme="lb:q2=2"), tmp_path) as simulation:
+            record, _ = simulation.play()
+            store, slots = simulation.store, simulation.slots
+            left = [store.read(m, int(slots[m])).uplink.memory for m in range(10)]
+        kept = np.sqrt(np.mean([float(v @ v) for v in left]))
+        assert record.memory == pytest.approx(kept, rel=1e-5)
+        assert record.reply is not None
+        assert record.memory == pytest.approx(record.reply.error * record.reply.norm, rel=1e-5)
+        assert 1 < record.reply.peak < np.sqrt(len(left[0]))
+
+
+@contextmanager
+def made(chosen: Experiment, folder: Path) -> Generator[Simulation]:
+    """A simulation in this process."""
+    setup = prepare(chosen, None)
+    path = folder / "devices.bin"
+    create(path, setup.shape)
+    with ExitStack() as stack:
+        pool = open_pool(setup, path, setup.shape, 1)
+        stack.callback(pool.close)
+        store = Store(path, setup.shape)
+        stack.callback(store.close)
+        yield Simulation(setup, pool, store)

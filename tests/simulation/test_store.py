@@ -1,6 +1,7 @@
 """What devices remember, slot by slot."""
 
 import dataclasses
+import os
 import threading
 from pathlib import Path
 
@@ -79,3 +80,58 @@ def test_one_waits_until_nobody_has_it_open(tmp_path: Path) -> None:
     store.close()
     waiting.join(timeout=30)
     assert not waiting.is_alive()
+
+
+def test_every_byte_of_a_slot_that_holds_counts_and_of_no_other(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    store.write(0, 1, remembered(1.0))
+    store.write(2, 0, remembered(2.0))
+    slots = np.array([1, FRESH, 0], np.int8)
+    digests = store.digests(slots)
+    store.flush()
+    store.check(slots, digests)
+    content = np.memmap(tmp_path / "devices.bin", np.uint8, "r+")
+    held = range(4 * 32, 4 * 32 * 2)  # of device 0, slot 1
+    for at in range(4 * 32 * 2):
+        content[at] ^= 16
+        if at in held:
+            with pytest.raises(InputError, match=r"state of device 0 of devices\.bin.*damaged"):
+                store.check(slots, digests)
+        else:
+            store.check(slots, digests)
+        content[at] ^= 16
+    store.close()
+
+
+def test_a_slot_of_an_earlier_round_is_not_taken_for_a_later_one(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    slots = np.array([0, FRESH, FRESH], np.int8)
+    store.write(0, 0, remembered(1.0))
+    before = (tmp_path / "devices.bin").read_bytes()
+    store.write(0, 0, remembered(2.0))
+    digests = store.digests(slots)
+    store.close()
+    (tmp_path / "devices.bin").write_bytes(before)
+    again = Store(tmp_path / "devices.bin", SHAPE)
+    with pytest.raises(InputError, match="damaged"):
+        again.check(slots, digests)
+    again.close()
+
+
+def test_nobody_else_can_read_it_and_links_are_not_followed(tmp_path: Path) -> None:
+    path = tmp_path / "devices.bin"
+    (tmp_path / "victim").write_text("kept")
+    path.symlink_to(tmp_path / "victim")
+    mask = os.umask(0)
+    try:
+        create(path, SHAPE)
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "victim").read_text() == "kept"
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.rename(tmp_path / "moved")
+    path.symlink_to(tmp_path / "moved")
+    with pytest.raises(InputError, match="no link"):
+        Store(path, SHAPE)
+    with pytest.raises(InputError, match="no link"):
+        wait_until_alone(path)

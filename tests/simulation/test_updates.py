@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from lossyfl import InputError
+from lossyfl.commands.options import rounds_of
 from lossyfl.links import Message, budget, policy, schedule
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.records import Round
 from lossyfl.simulation.run import Silent, resume, run
-from lossyfl.simulation.updates import rounds_of
 from lossyfl.types import Quantized, Quantizer, Vector
 
 TINY = "tests.simulation.tiny:make_task"

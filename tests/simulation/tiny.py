@@ -111,6 +111,10 @@ def not_a_task() -> int:
     return 7
 
 
+def untyped():  # noqa: ANN201 - that it makes no task shows only when it is called
+    return 7
+
+
 def huge() -> Task:
     """A task whose models become infinite while the loss stays 0."""
     return replace(make_task(), loss=steep)

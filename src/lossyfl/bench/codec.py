@@ -115,13 +115,17 @@ class Result:
     memory: Memory
 
 
-def run(json_file: Path | None, markdown_file: Path | None, *, quick: bool) -> None:
+def run(
+    json_file: Path | None,
+    markdown_file: Path | None,
+    *,
+    quick: bool,
+    console: Console,
+    progress: Console,
+) -> None:
     """Measure, print the tables, and write everything to the files."""
-    console = Console()
-    console.width = max(console.width, 100)
     results: list[Result] = []
     cases = list(_cases(quick=quick))
-    progress = Console(stderr=True)
     with progress.status("") as status:
         for number, (entries, levels, share) in enumerate(cases, 1):
             case = f"{number}/{len(cases)}: d = {entries:,}, q = {levels}, zeros {_label(share)}"

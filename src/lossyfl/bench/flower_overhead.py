@@ -57,10 +57,9 @@ class Measured:
         return median(self.lossy) / median(self.plain)
 
 
-def run(json_file: Path | None, *, quick: bool) -> None:
+def run(json_file: Path | None, *, quick: bool, console: Console) -> None:
     """Measure, print, and write."""
     require("flwr", extra="flower")
-    console = Console()
     results: list[Measured] = []
     for case in _cases(quick=quick):
         results.append(measure(case, repeats=1 if quick else 2))

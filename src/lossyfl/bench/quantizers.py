@@ -53,10 +53,9 @@ class Speed:
     decode: float
 
 
-def run(json_file: Path | None, *, quick: bool) -> None:
+def run(json_file: Path | None, *, quick: bool, console: Console, progress: Console) -> None:
     """Measure, print the table, and write everything to the file."""
     results: list[Speed] = []
-    progress = Console(stderr=True)
     for entries in ENTRIES[:1] if quick else ENTRIES:
         for vector in VECTORS:
             progress.print(f"{entries:,} entries, {vector}")
@@ -65,7 +64,6 @@ def run(json_file: Path | None, *, quick: bool) -> None:
     if json_file is not None:
         report = {"machine": facts, "results": [asdict(result) for result in results]}
         json_file.write_text(json.dumps(report, indent=1))
-    console = Console()
     for name, fact in facts.items():
         console.print(f"{name:13} {fact}")
     _sheet(results).show(console)

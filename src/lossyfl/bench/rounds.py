@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import torch
-
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.trial import experiment, simulation
+from lossyfl.extras import of_extra
 from lossyfl.simulation.records import Round
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.training import Trainer, initial_model, without_denormals
 from lossyfl.types import Vector
+
+with of_extra("sim"):
+    import torch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from lossyfl.server import Server
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire.adding import Letters, open_addend
-from lossyfl.wire.header import Address, Kind
+from lossyfl.wire.frame import with_digest
 from lossyfl.wire.letters import scatter_add
 
 if TYPE_CHECKING:
@@ -90,9 +90,8 @@ class Rotations:
     numpy: float
 
 
-def run(json_file: Path | None, *, quick: bool) -> None:
+def run(json_file: Path | None, *, quick: bool, console: Console) -> None:
     """Measure and print everything."""
-    console = Console()
     lengths = LENGTHS[:2] if quick else LENGTHS
     counts = COUNTS[:3] if quick else COUNTS
     powers = POWERS[:3] if quick else POWERS
@@ -131,7 +130,7 @@ def _server(entries: int, devices: int) -> tuple[Server, list[bytes]]:
     theta = np.zeros(entries, dtype=np.float32)
     server = Server(theta, scheme("lfl:q1=2,q2=2"), samples=dict.fromkeys(range(devices), 10))
     server.open_round()
-    address = Address(kind=Kind.REPLY, round=0, digest=server.held.digest)
+    address = server.reply_address(0)
     rng = np.random.default_rng(0)
     frames = [
         encode(
@@ -142,6 +141,7 @@ def _server(entries: int, devices: int) -> tuple[Server, list[bytes]]:
         )
         for i in range(DISTINCT)
     ]
+    server.compare({0: frames[0]})  # as after the first round, in which replies wait for others
     return server, frames
 
 
@@ -219,7 +219,7 @@ def measure_round(entries: int, devices: int) -> Rounds:
 def _play(server: Server, frames: list[bytes], order: range) -> None:
     """All replies in this order, and the end of the round."""
     for m in order:
-        server.accept(m, bytes(bytearray(frames[m % DISTINCT])))  # a copy, as from a network
+        server.accept(m, with_digest(frames[m % DISTINCT], server.reply_address(m).digest))
     server.close_round()
 
 

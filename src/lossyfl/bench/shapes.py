@@ -8,12 +8,15 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
+from lossyfl.extras import of_extra
 from lossyfl.streams import stream
 from lossyfl.tasks.base import Samples, Task, scaled
 from lossyfl.tasks.images import sixteenths
 from lossyfl.tasks.models import digits_cnn, linear, mnist_cnn
+
+with of_extra("sim"):
+    from torch import Tensor, nn
 
 
 def digits(*, samples: int) -> Task:

@@ -41,9 +41,10 @@ class Results:
         ]
 
 
-def run(json_file: Path | None, markdown_file: Path | None, *, quick: bool) -> None:
+def run(
+    json_file: Path | None, markdown_file: Path | None, *, quick: bool, console: Console
+) -> None:
     """Measure everything, print it, and write it down."""
-    console = Console()
     results = _measure(console, quick=quick)
     if json_file is not None:
         facts = {"machine": machine.describe(), **asdict(results)}

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
-from lossyfl.commands.output import can_write
+from lossyfl.commands.output import can_write, console
+from lossyfl.extras import check_installed
 
 app = typer.Typer(help="Speed and size against peers, in one run.", no_args_is_help=True)
 
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", help="Also write all measurements to this file.")
+    Path | None,
+    typer.Option("--out", "-o", help="Also write all measurements to this file, as JSON."),
 ]
 MarkdownFile = Annotated[
     Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
@@ -30,7 +32,8 @@ def bench_codec(
 
     can_write(json_file)
     can_write(markdown_file)
-    run(json_file, markdown_file, quick=quick)
+    screen, progress = console(width=100), console(err=True)
+    run(json_file, markdown_file, quick=quick, console=screen, progress=progress)
 
 
 @app.command("quantizers")
@@ -42,7 +45,7 @@ def bench_quantizers(
     from lossyfl.bench.quantizers import run
 
     can_write(json_file)
-    run(json_file, quick=quick)
+    run(json_file, quick=quick, console=console(), progress=console(err=True))
 
 
 @app.command("server")
@@ -54,7 +57,7 @@ def bench_server(
     from lossyfl.bench.server import run
 
     can_write(json_file)
-    run(json_file, quick=quick)
+    run(json_file, quick=quick, console=console())
 
 
 @app.command("simulation")
@@ -68,7 +71,7 @@ def bench_simulation(
 
     can_write(json_file)
     can_write(markdown_file)
-    run(json_file, markdown_file, quick=quick)
+    run(json_file, markdown_file, quick=quick, console=console())
 
 
 @app.command("flower")
@@ -77,7 +80,8 @@ def bench_flower(
     quick: Annotated[bool, typer.Option("--quick", help="One small case.")] = False,
 ) -> None:
     """Rounds of Flower's engines with and without lossyfl, where the link costs nothing."""
+    check_installed("torch", extra="sim")  # here: the engine's processes would say it late
     from lossyfl.bench.flower_overhead import run
 
     can_write(json_file)
-    run(json_file, quick=quick)
+    run(json_file, quick=quick, console=console())

@@ -3,39 +3,182 @@
 # Typer leaves parameters of its own functions without types.
 
 import json
+import math
+import time
+from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from lossyfl.commands.output import FIGURES, can_write
+from lossyfl.commands import options
+from lossyfl.commands.output import FIGURES, can_write, console, echo
+from lossyfl.commands.variadic import Variadic
+from lossyfl.errors import printable
+from lossyfl.extras import check_installed, require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from lossyfl.experiments.bound import Outcome
+
+PLAIN_EVERY = 10.0
+"""Seconds from one line to the next where there is no terminal."""
+
+
+class Several(Variadic):
+    """Options of which all combinations are run."""
+
+    several: ClassVar[tuple[str, ...]] = ("--tau", "--eta", "--partition", "--q1", "--q2")
 
 
 def bound(
-    plot: Annotated[Path | None, typer.Option(help="Also draw the figure to this file.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write everything to this file.")
+    task: Annotated[
+        str, typer.Option(help="Whose training samples: digits, mnist, package.module:function.")
+    ] = "digits",
+    samples: Annotated[
+        int | None, options.option("How many of them, drawn at random. All.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few rounds and devices.")] = False,
+    partition: Annotated[
+        list[str] | None, options.option("paper, iid, dirichlet:alpha=0.5, shards:k=2. iid paper.")
+    ] = None,
+    tau: Annotated[list[int] | None, options.option("Local steps per round. 1 4.")] = None,
+    eta: Annotated[
+        list[str] | None,
+        options.option("Step size: 0.1, or 0.1@0/0.01@50, or inverse:start=... Two that suit tau."),
+    ] = None,
+    q1: Annotated[
+        list[str] | None,
+        options.option("Levels of the broadcast, also 8@0/2@50; or exact. exact 1 2 5."),
+    ] = None,
+    q2: Annotated[
+        list[str] | None,
+        options.option("Levels of the replies, likewise. exact, as Theorem 1 assumes."),
+    ] = None,
+    devices: Annotated[int | None, options.option("How many. 20.")] = None,
+    rounds: Annotated[int | None, options.option("How many. 120.")] = None,
+    batch: Annotated[int | None, options.option("Samples per local step. 20.")] = None,
+    seeds: Annotated[int | None, options.option("Runs that the mean is taken of. 5.")] = None,
+    regulariser: Annotated[
+        float, typer.Option(help="lambda, which is mu: eta must be in (0, min(1, 1/(mu tau))].")
+    ] = 0.1,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="10 devices, 12 rounds, batch 10, 2 seeds.")
+    ] = False,
+    data_dir: options.DataDir = None,
+    plot: Annotated[Path | None, typer.Option(help="Also draw the figure to this file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Also write everything to this file, as JSON."),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Theorem 1 beside what it bounds, on a strongly convex problem."""
-    from rich.console import Console
+    """Theorem 1 beside what it bounds: logistic regression on anybody's samples.
 
-    from lossyfl.experiments import bound as experiment
+    --tau, --eta, --partition, --q1 and --q2 take several values: all combinations are run.
+    """
+    from lossyfl import tasks
+    from lossyfl.experiments.bound_settings import Grid, Setting
+    from lossyfl.files.atomic import write_atomically
 
-    can_write(json_file)
+    can_write(out)
     can_write(plot, FIGURES)
-    console = Console()
-    console.width = max(console.width, 150)  # a wide table wraps better than it shrinks
-    settings = experiment.small_settings() if quick else experiment.default_settings()
-    with console.status(f"{len(settings)} settings, about a minute"):
-        outcomes = experiment.run(settings)
-    if json_file is not None:
-        json_file.write_text(json.dumps([asdict(outcome) for outcome in outcomes]))
+    tasks.check(task)
+    lists = {"taus": tau, "partitions": partition, "etas": eta, "q1s": q1, "q2s": q2}
+    sizes = {"devices": devices, "rounds": rounds, "batch": batch, "seeds": seeds}
+    few = {"devices": 10, "rounds": 12, "batch": 10, "seeds": 2} if quick else {}
+    said = few | {name: value for name, value in sizes.items() if value is not None}
+    make = partial(Setting, task=task, samples=samples, regulariser=regulariser, **said)
+    grid = Grid(**{name: tuple(value) for name, value in lists.items() if value})  # type: ignore[arg-type]
+    settings = grid.settings(make)  # what is outside of the theorem is refused here
+    tasks.check_data(task, data_dir)
+    check_installed("torch", extra="sim")
     if plot is not None:
-        experiment.plot(outcomes, plot)
-    experiment.sheet(outcomes).show(console)
-    console.print(experiment.LEGEND)
+        require("matplotlib", extra="report")  # now, not after the work
+    from lossyfl.experiments import bound as experiment
+    from lossyfl.experiments import bound_report
+
+    with ExitStack() as stack:
+        tick = experiment.silent if quiet else stack.enter_context(Progress())
+        outcomes = experiment.run(settings, data_dir=data_dir, tick=tick)
+    if out is not None:
+        write_atomically(out, [_text(outcomes).encode()])
+    if plot is not None:
+        bound_report.plot(outcomes, plot)
+    if as_json:
+        echo(_text(outcomes))
+        return
+    _show(outcomes)
+
+
+def _show(outcomes: "Sequence[Outcome]") -> None:
+    from lossyfl.experiments import bound_report
+
+    screen = console(width=240)  # a wide table wraps better than it shrinks
+    for line in bound_report.constants(outcomes):
+        screen.print(line)
+    bound_report.sheet(outcomes).show(screen)
+    screen.print(bound_report.LEGEND)
+    if warning := bound_report.growing(outcomes):
+        screen.print(warning)
     kept = sum(outcome.holds for outcome in outcomes)
-    console.print(f"the bound holds at every round in {kept} of {len(outcomes)} settings")
+    screen.print(f"the bound holds at every round in {kept} of {len(outcomes)} settings")
+
+
+def _text(outcomes: "Sequence[Outcome]") -> str:
+    """Everything as JSON; a bound beyond all numbers, which JSON has no word for, is null."""
+    rows = [asdict(outcome) for outcome in outcomes]
+    for row in rows:
+        for name in ("distance_bound", "by_round", "gap_bound"):
+            row[name] = [value if math.isfinite(value) else None for value in row[name]]
+    return json.dumps(rows, allow_nan=False)
+
+
+class Progress:
+    """How far it is, and the time that is left: a bar, or a line every few seconds."""
+
+    def __init__(self, screen: "Console | None" = None) -> None:
+        from rich import progress
+
+        self._console = screen or console(err=True)
+        self._bar = progress.Progress(
+            progress.TextColumn(
+                "{task.description} {task.completed:,}/{task.total:,}", markup=False
+            ),
+            progress.BarColumn(bar_width=20),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("left"),
+            progress.TimeRemainingColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._tasks = dict[str, progress.TaskID]()
+        self._began = dict[str, float]()
+        self._last = self._before = time.monotonic()
+
+    def __enter__(self) -> "Progress":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """So much of something has been done."""
+        from lossyfl.report.text import duration
+
+        now = time.monotonic()
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(printable(what), total=total)
+            self._began[what] = self._before
+        self._before = now
+        self._bar.update(self._tasks[what], completed=done)
+        if not self._console.is_terminal and now - self._last > PLAIN_EVERY:
+            self._last = now
+            left = duration((now - self._began[what]) / done * (total - done))
+            self._console.print(f"{what} {done:,}/{total:,}, {left} left")

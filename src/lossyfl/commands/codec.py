@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossyfl.commands.output import can_write
+from lossyfl.commands.output import can_write, console, echo
 from lossyfl.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ app = typer.Typer(help="Vectors and models to frames and back.", no_args_is_help
 
 Threads = Annotated[int, typer.Option(help="Threads to use.", min=1)]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Limit = Annotated[int, typer.Option(help="Refuse frames with more entries.", min=1)]
 
@@ -29,14 +30,16 @@ MAX_ENTRIES = 1 << 24  # as in wire.header, which is too heavy to import here; a
 def encode(
     source: Annotated[Path, typer.Argument(help="A .npy vector or a .safetensors model.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Default: SOURCE with .lfl added.")
+        Path | None,
+        typer.Option("--out", "-o", "--output", help="Default: SOURCE with .lfl added."),
     ] = None,
     quantizer: Annotated[
-        str, typer.Option("--quantizer", "-q", help="name:key=value,...")
+        str, typer.Option("--quantizer", "-Q", help="name:key=value,...")
     ] = "stochastic:levels=2,scale=model",
     seed: Annotated[int, typer.Option(help="Seed of the quantizer's randomness.", min=0)] = 0,
     threads: Threads = 1,
     force: Force = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Quantize and entropy-code a file."""
@@ -50,28 +53,33 @@ def encode(
     _free(target, force, source=source)
     result = encode_file(source, target, build(quantizer), rng=stream(seed), threads=threads)
     if as_json:
-        typer.echo(json.dumps({"file": str(target), **asdict(result)}))
+        echo(json.dumps({"file": str(target), **asdict(result)}))
+    if as_json or quiet:
         return
     ratio = result.source / result.target
-    typer.echo(f"{target}: {result.target:,} bytes, {ratio:.2f}x smaller than {result.source:,}")
+    echo(f"{target}: {result.target:,} bytes, {ratio:.2f}x smaller than {result.source:,}")
     if result.exact:
-        typer.echo(f"of these, {result.exact:,} bytes are tensors that were kept exactly")
+        echo(f"of these, {result.exact:,} bytes are tensors that were kept exactly")
 
 
 @app.command()
 def decode(
     source: Annotated[Path, typer.Argument(help="A frame or bundle that `encode` wrote.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .npy or .safetensors file.")],
+    output: Annotated[
+        Path, typer.Option("--out", "-o", "--output", help="A .npy or .safetensors file.")
+    ],
     max_entries: Limit = MAX_ENTRIES,
     threads: Threads = 1,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Turn a frame back into floats."""
     from lossyfl.files.bundle import decode_file
 
     _free(output, force, source=source)
     entries = decode_file(source, output, max_entries=max_entries, threads=threads)
-    typer.echo(f"{output}: {entries:,} entries")
+    if not quiet:
+        echo(f"{output}: {entries:,} entries")
 
 
 @app.command()
@@ -86,7 +94,7 @@ def inspect(
 
     info = look(read_frame(source), max_entries=max_entries)
     if as_json:
-        typer.echo(
+        echo(
             json.dumps(asdict(info) | {"bits_per_entry": info.bits_per_entry, "ratio": info.ratio})
         )
     else:
@@ -96,9 +104,14 @@ def inspect(
 @app.command()
 def demo(as_json: Json = False) -> None:
     """Encode and decode a real model update and print the table of sizes."""
-    from lossyfl.demo import run
+    from lossyfl.demo import LEGEND, measure, table
 
-    run(as_json=as_json)
+    rows = measure()
+    if as_json:
+        echo(json.dumps([asdict(row) for row in rows]))
+        return
+    console().print(table(rows))
+    echo(LEGEND)
 
 
 def _free(path: Path, force: bool, *, source: Path) -> None:
@@ -113,7 +126,6 @@ def _free(path: Path, force: bool, *, source: Path) -> None:
 
 
 def _print_info(info: "FrameInfo") -> None:
-    from rich.console import Console
     from rich.table import Table
 
     per_entry = info.entropy_bits / info.entries
@@ -142,7 +154,7 @@ def _print_info(info: "FrameInfo") -> None:
     table = Table(show_header=False, box=None)
     for name, text in rows:
         table.add_row(name, text)
-    Console().print(table)
+    console().print(table)
 
 
 def _top(info: "FrameInfo", most: int = 6) -> str:

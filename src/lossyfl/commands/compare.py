@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
-from lossyfl.errors import Diverged, Stopped
+from lossyfl.commands.output import echo
+from lossyfl.errors import Diverged, Interrupted, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,8 @@ def compare(
     evaluate_last: options.EvaluateLast = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
-    out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/compare"),
+    jobs: options.Jobs = None,
+    out: options.Out = Path("runs/compare"),
     data_dir: options.DataDir = None,
     allow: options.Allow = None,
     quiet: options.Quiet = False,
@@ -66,76 +68,126 @@ def compare(
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
     options.refuse(settings, ("scheme", *options.BUDGETS), "--schemes says them", of="a comparison")
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="a comparison")
-    options.import_from_here()
     if config is not None:
         options.import_only(allow, [*flags.values(), *schemes])
-    count = options.start_workers(how.get("workers"))
-    from lossyfl.experiments.compare import plan, settled
-    from lossyfl.simulation.experiment import experiment
-
     folder = options.path("data_dir", how.get("data_dir"))
-    planned = plan(settled(experiment(settings), folder), schemes, seeds, out)
-    failed = play(planned, out, workers=count, data_dir=folder, quiet=quiet)
+    chosen = options.checked(settings, folder, schemes)
+    count = options.start_workers(how.get("workers"))
+    options.announce(f"importing torch, loading the data of {chosen.task}", quiet=quiet)
+    from lossyfl.experiments.compare import plan, settled
+
+    planned = plan(settled(chosen, folder), schemes, seeds, out)
+    failed = play(planned, out, workers=count, jobs=jobs, data_dir=folder, quiet=quiet)
     if as_json:
         write_report(out, [run.folder for run in planned])
-        typer.echo(json.dumps([facts(run) for run in planned]))
+        echo(json.dumps([facts(run) for run in planned]))
     else:
         finish(out, [run.folder for run in planned])
     tell(failed)
 
 
 def play(
-    planned: "Sequence[Planned]", out: Path, *, workers: int, data_dir: Path | None, quiet: bool
+    planned: "Sequence[Planned]",
+    out: Path,
+    *,
+    workers: int,
+    data_dir: Path | None,
+    quiet: bool,
+    jobs: int | None = None,
 ) -> "list[Planned]":
-    """All runs that are not complete, under one display; those whose loss became no number."""
-    from lossyfl.commands.progress import Campaign
-    from lossyfl.experiments.compare import check, go_on
+    """All runs that are not complete; those whose loss became no number.
+
+    jobs: runs at a time, which share the workers; None for what suits them
+    """
+    from lossyfl.experiments.compare import check
+    from lossyfl.experiments.side_by_side import jobs_for
     from lossyfl.simulation.results import Results
-    from lossyfl.simulation.run import Silent
 
     check(planned, data_dir)
+    left = [run for run in planned if not (run.is_complete or run.has_diverged)]
+    count = jobs_for(left, workers) if jobs is None else min(jobs, len(left))
+    with Results(out).locked():  # who watches sees that it goes on
+        if count > 1:
+            finished = _play_side_by_side(left, count, workers, data_dir, quiet=quiet)
+        else:
+            finished = _play_in_turn(planned, workers, data_dir, quiet=quiet)
+    if not finished:
+        echo("interrupted; the same command goes on", err=True)
+        raise typer.Exit(130)
+    return [run for run in planned if run.has_diverged]
+
+
+def _play_side_by_side(
+    left: "Sequence[Planned]", jobs: int, workers: int, data_dir: Path | None, *, quiet: bool
+) -> bool:
+    """Several at a time; False if somebody stopped them."""
+    from lossyfl.commands.board import Board
+    from lossyfl.experiments.side_by_side import play_side_by_side
+
+    with ExitStack() as stack:
+        board = None if quiet else Board(left)
+        if board:
+            stack.callback(board.close)
+        return play_side_by_side(
+            left,
+            jobs=jobs,
+            workers=max(1, workers // jobs),
+            data_dir=data_dir,
+            listener=board,
+        )
+
+
+def _play_in_turn(
+    planned: "Sequence[Planned]", workers: int, data_dir: Path | None, *, quiet: bool
+) -> bool:
+    """One after the other, under one display; False if somebody stopped them."""
+    from lossyfl.commands.progress import Campaign
+    from lossyfl.experiments.compare import go_on
+    from lossyfl.simulation.run import Silent
+
     total = sum(run.rounds for run in planned)
     campaign = None if quiet else Campaign(total, len(planned))
-    failed: list[Planned] = []
-    with Results(out).locked(), ExitStack() as stack:  # who watches sees that it goes on
+    with ExitStack() as stack:
         if campaign:
             stack.callback(campaign.close)
         for run in planned:
             if run.is_complete or run.has_diverged:
                 if campaign:
                     campaign.skip(run.rounds)
-                failed += [run] if run.has_diverged else []
                 continue
             try:
-                outcome = go_on(
-                    run, workers=workers, data_dir=data_dir, watcher=campaign or Silent()
-                )
+                watcher = campaign or Silent()
+                outcome = go_on(run, workers=workers, data_dir=data_dir, watcher=watcher)
+            except Interrupted:
+                return False
             except Stopped as error:
                 if not isinstance(error.__cause__, Diverged):
                     raise
-                typer.echo(f"{error.__cause__}; the others go on", err=True)
-                failed.append(run)
+                echo(f"{error.__cause__}; the others go on", err=True)
                 continue
             if outcome.interrupted or not outcome.finished:
-                typer.echo("interrupted; the same command goes on", err=True)
-                raise typer.Exit(130)
-    return failed
+                return False
+    return True
 
 
 def tell(failed: "Sequence[Planned]") -> None:
     """End with what went wrong, if anything did."""
     if failed:
         names = ", ".join(str(run.folder) for run in failed)
-        typer.echo(f"lossyfl: training diverged in {names}", err=True)
+        echo(f"lossyfl: training diverged in {names}", err=True)
         raise typer.Exit(1)
 
 
 def finish(out: Path, folders: "Sequence[Path]", note: str = "") -> None:
-    """Print the table, and say where the rest is."""
-    from lossyfl import report
+    """Print a table, and say where the rest is."""
+    from lossyfl.commands.table import show
 
-    typer.echo(report.markdown(write_report(out, folders, note), note))
-    typer.echo(f"results in {out}, all of it in {out / 'report.html'}")
+    groups = write_report(out, folders, note)
+    show(
+        groups,
+        "Last accuracy, bytes of all frames, and how many times fewer than as floats",
+    )
+    echo(f"results in {out}: table.md and table.csv have more, report.html all of it")
 
 
 def write_report(out: Path, folders: "Sequence[Path]", note: str = "") -> "list[Group]":

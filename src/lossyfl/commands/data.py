@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lossyfl.commands.output import console, echo
 from lossyfl.errors import LossyflError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def list_sets(data_dir: Folder = None, as_json: Json = False) -> None:
 
     states = [status(name, data_dir) for name in names()]
     if as_json:
-        typer.echo(json.dumps([asdict(state) for state in states]))
+        echo(json.dumps([asdict(state) for state in states]))
     else:
         _print_states(states)
 
@@ -50,9 +51,9 @@ def fetch(
     failed = False
     for name in _chosen(names):
         try:
-            get(name, data_dir, say=lambda line: typer.echo(line, err=True))
+            get(name, data_dir, say=lambda line: echo(line, err=True))
         except LossyflError as error:  # the others may still be had
-            typer.echo(f"lossyfl: {error}", err=True)
+            echo(f"lossyfl: {error}", err=True)
             failed = True
     if failed:
         raise typer.Exit(2)
@@ -89,19 +90,18 @@ def _is_fine(name: str, folder: Path | None, *, required: bool) -> bool:
 
     state = status(name, folder)
     if state.place is None and not state.partly and not required:
-        typer.echo(f"{name}: not here")
+        echo(f"{name}: not here")
         return True
     try:
         read(name, folder)
     except LossyflError as error:
-        typer.echo(f"{name}: {error}")
+        echo(f"{name}: {error}")
         return False
-    typer.echo(f"{name}: ok, {state.train:,} + {state.test:,} images in {state.place}")
+    echo(f"{name}: ok, {state.train:,} + {state.test:,} images in {state.place}")
     return True
 
 
 def _print_states(states: "Sequence[Status]") -> None:
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None)
@@ -118,6 +118,4 @@ def _print_states(states: "Sequence[Status]") -> None:
             f"{state.nbytes / 1e6:.1f} MB" if state.nbytes else "-",
             state.place or f"not here ({state.hint})",
         )
-    console = Console(highlight=False, markup=False)
-    console.width = max(console.width, 120)  # a path wraps badly
-    console.print(table)
+    console(width=120).print(table)  # a path wraps badly

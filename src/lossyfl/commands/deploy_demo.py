@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
+from lossyfl.commands.output import console, echo
 from lossyfl.errors import InputError
 from lossyfl.registry import paths
 
@@ -51,9 +52,7 @@ def deploy_demo(
     lr: Annotated[str, typer.Option(help="Step size.")] = "0.1",
     downlink: Annotated[str | None, options.option("Rate to each node, as 1Mbit.")] = None,
     uplink: Annotated[str | None, options.option("Rate from each node, as 250kbit.")] = None,
-    out: Annotated[Path, typer.Option(help="Where results and logs go.")] = Path(
-        "runs/deploy-demo"
-    ),
+    out: options.Out = Path("runs/deploy-demo"),
     as_json: options.Json = False,
 ) -> None:
     """Train on a SuperLink and SuperNodes of Flower's: real processes, TLS, and if wanted slow links.
@@ -82,12 +81,12 @@ def deploy_demo(
         if links is not None:
             stack.enter_context(links)
         for chosen in (scheme,) if links is None else (PLAIN, scheme):
-            typer.echo(f"{chosen}: a SuperLink and {nodes} SuperNodes start", err=True)
+            echo(f"{chosen}: a SuperLink and {nodes} SuperNodes start", err=True)
             folder = (out / ("plain" if chosen == PLAIN else "lossy")).resolve()
             with federation(folder / "flower", nodes, links, allow=own) as flower:
                 ran.append(_train(flower, settings | {"scheme": chosen}, folder))
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in ran]))
+        echo(json.dumps([asdict(each) for each in ran]))
     else:
         _show(ran, out)
 
@@ -125,7 +124,7 @@ def _train(flower: "Federation", settings: Mapping[str, object], folder: Path) -
     seen: list[Seen] = []
     for each in flower.run(settings, folder):
         seen.append(each)
-        typer.echo(
+        echo(
             f"round {each.round}/{settings['rounds']}  accuracy {percent(each.accuracy)}  "
             f"{duration(each.seconds)}  on the wire: down {size(each.down)}, up {size(each.up)}",
             err=True,
@@ -134,7 +133,6 @@ def _train(flower: "Federation", settings: Mapping[str, object], folder: Path) -
 
 
 def _show(ran: Sequence[Ran], out: Path) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from lossyfl.report.text import duration, percent, size
@@ -152,17 +150,17 @@ def _show(ran: Sequence[Ran], out: Path) -> None:
         table.add_row("bytes down, all nodes", *(size(each.down) for each in seen))
         table.add_row("bytes up, all nodes", *(size(each.up) for each in seen), end_section=True)
     table.add_row("best accuracy", *(percent(each.best) for each in ran))
-    console = Console()
-    console.print(table)
-    console.print("Bytes are those of all connections: Flower's own and TLS included.")
+    screen = console()
+    screen.print(table)
+    screen.print("Bytes are those of all connections: Flower's own and TLS included.")
     if len(ran) > 1:
         faster = there[0].seconds / there[1].seconds
-        console.print(f"{ran[1].scheme} is there {faster:.1f}x sooner than {ran[0].scheme}.")
+        screen.print(f"{ran[1].scheme} is there {faster:.1f}x sooner than {ran[0].scheme}.")
     if (out / "lossy/results").is_dir():
-        _ledger(out / "lossy/results", console)
+        _ledger(out / "lossy/results", screen)
 
 
-def _ledger(results: Path, console: "Console") -> None:
+def _ledger(results: Path, screen: "Console") -> None:
     from lossyfl.report.text import size
     from lossyfl.simulation.records import read_rounds
 
@@ -170,8 +168,16 @@ def _ledger(results: Path, console: "Console") -> None:
     for name, sides in (("down", [r.down for r in rounds]), ("up", [r.up for r in rounds])):
         frames, raw = sum(side.unicast for side in sides), sum(side.raw for side in sides)
         carrier = sum(side.carrier for side in sides)
-        console.print(
+        screen.print(
             f"{name}: frames {size(frames)} to all nodes, messages as Flower counts them "
             f"{size(carrier)}; 32-bit floats once a round {size(raw)}"
         )
-    console.print(f"results in {results}; lossyfl report {results}")
+    _refused(results / "refusals.json", screen)
+    screen.print(f"results in {results}; lossyfl report {results}")
+
+
+def _refused(path: Path, screen: "Console") -> None:
+    """How often replies were refused, or taken with a note, by reason."""
+    counts: dict[str, int] = json.loads(path.read_text())["counts"] if path.is_file() else {}
+    said = ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items()))
+    screen.print(f"replies refused, or taken with a note: {said or 'none'}")

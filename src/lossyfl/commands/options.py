@@ -3,15 +3,24 @@
 # Typer leaves parameters of its own functions without types.
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import click
 import typer
 
+from lossyfl.commands.output import echo
 from lossyfl.errors import InputError
+from lossyfl.extras import check_installed
 from lossyfl.registry import from_outside, items, paths
+
+if TYPE_CHECKING:
+    from lossyfl.commands.progress import Display
+    from lossyfl.simulation.experiment import Experiment
+
+D = TypeVar("D", bound="Display")
 
 Text = str | None
 Int = int | None
@@ -58,6 +67,15 @@ EvaluateEvery = Annotated[Int, option("Rounds between looks at the test set. 1."
 EvaluateLast = Annotated[Int, option("Rounds at the end that are all looked at. 1.")]
 Seed = Annotated[Int, option("Of everything random. 0.")]
 Workers = Annotated[Int, option("Processes; the result is the same for any number. One a core.")]
+Jobs = Annotated[
+    Int,
+    typer.Option(
+        help="Runs at a time, which share the workers. 1; where devices train in turn, one a worker.",
+        show_default=False,
+        min=1,
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder of all results.")]
 DataDir = Annotated[Path | None, option("Where data sets lie.")]
 Every = Annotated[Float, option("Seconds from one checkpoint to the next. 30.")]
 Board = Annotated[bool, typer.Option("--tensorboard", help="Also write TensorBoard events.")]
@@ -67,6 +85,26 @@ Allow = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+
+
+_ends: ContextVar[ExitStack] = ContextVar("ends")
+
+
+@contextmanager
+def until_the_end() -> Generator[None]:
+    """A command: what it turns on for itself is turned off when it ends."""
+    with ExitStack() as stack:
+        token = _ends.set(stack)
+        try:
+            yield
+        finally:
+            _ends.reset(token)
+
+
+def until_it_ends(display: "D") -> "D":
+    """A display that is closed with the command, whatever happens."""
+    _ends.get().callback(display.ended)
+    return display
 
 
 def merged(config: Path | None, flags: Mapping[str, object]) -> dict[str, object]:
@@ -82,7 +120,7 @@ def import_only(allow: Iterable[str] | None, typed: Iterable[object] = ()) -> No
     """
     own = [path for value in typed if value is not None for path in paths(str(value))]
     how = "repeat the command with --allow {} if you trust its code"
-    click.get_current_context().with_resource(from_outside([*(allow or ()), *own], how))
+    _ends.get().enter_context(from_outside([*(allow or ()), *own], how))
 
 
 def _file(config: Path | None) -> dict[str, object]:
@@ -131,24 +169,56 @@ def refuse(settings: Mapping[str, object], names: Sequence[str], why: str, *, of
 
 
 def import_from_here() -> None:
-    """Let `--task mypackage.mymodule:make_task` be found in the current folder, as `python -m` does."""
+    """Let `--task mypackage.mymodule:make_task` be found in the current folder, behind all that is installed.
+
+    Not before it, as `python -m` does: a numpy.py in a folder of downloads must not run.
+    """
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+        sys.path.append(str(Path.cwd()))
+
+
+def checked(
+    settings: Mapping[str, object], data_dir: Path | None, schemes: Sequence[str] = ()
+) -> "Experiment":
+    """The experiment of these settings; a wrong word in it costs nothing, as torch is not imported yet.
+
+    schemes: those that are run, where they are not the experiment's
+    """
+    from lossyfl.simulation.experiment import experiment
+
+    chosen = experiment(settings)
+    check(chosen, data_dir, schemes)
+    return chosen
+
+
+def check(chosen: "Experiment", data_dir: Path | None, schemes: Sequence[str] = ()) -> None:
+    """Raise if a word of an experiment is wrong, or the data of its task not there."""
+    from lossyfl.simulation.words import check_words
+    from lossyfl.tasks import check_data
+
+    check_words(chosen, schemes)
+    check_data(chosen.task, data_dir)
 
 
 def start_workers(asked: object) -> int:
-    """How many, and those of them that are processes begin to start."""
+    """How many, and those of them that are processes begin to start; all words have been checked before."""
+    if asked is not None and (type(asked) is not int or asked < 1):
+        raise InputError("workers", of="a run", allowed="an int >= 1", got=asked)
+    check_installed("torch", extra="sim")
     from lossyfl.simulation.memory import keep_freed_memory
     from lossyfl.simulation.warm import default_workers, warm_up
 
     keep_freed_memory()
-
-    if asked is not None and (type(asked) is not int or asked < 1):
-        raise InputError("workers", of="a run", allowed="an int >= 1", got=asked)
     count = default_workers() if asked is None else int(str(asked))
     if count > 1:
         warm_up()
     return count
+
+
+def announce(text: str, *, quiet: bool) -> None:
+    """Say what is done before the first round, and may take a while."""
+    if not quiet:
+        echo(text, err=True)
 
 
 def flag(name: str, value: object) -> bool:
@@ -162,10 +232,25 @@ def seconds(value: object) -> float:
     """Between checkpoints."""
     if value is None:
         return 30.0
-    if type(value) not in (int, float):
+    if type(value) not in (int, float) or not float(str(value)) >= 0:
         allowed = "seconds, >= 0"
         raise InputError("checkpoint_every", of="a run", allowed=allowed, got=value)
     return float(str(value))
+
+
+def rounds_of(said: object) -> frozenset[int]:
+    """The rounds that a text names, or a list of a settings file; none if nothing is said.
+
+    >>> sorted(rounds_of("0,10"))
+    [0, 10]
+    """
+    if said is None:
+        return frozenset()
+    texts = [text.strip() for text in str(said).removeprefix("[").removesuffix("]").split(",")]
+    if not texts or not all(text.isascii() and text.isdecimal() for text in texts):
+        allowed = "numbers of rounds, as 0,50,99"
+        raise InputError("save_updates", of="a run", allowed=allowed, got=said)
+    return frozenset(map(int, texts))
 
 
 def path(name: str, value: object) -> Path | None:

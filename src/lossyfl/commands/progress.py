@@ -1,170 +1,149 @@
 """How a run goes: one line that changes on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.console import Console, RenderableType
+from rich.live import Live as Changing
+from rich.spinner import Spinner
+from rich.text import Text
 
+from lossyfl.commands.output import console as terminal
+from lossyfl.commands.pace import Pace, Remaining
+from lossyfl.commands.tally import Tally, time_left
+from lossyfl.errors import printable
 from lossyfl.report.text import duration, size
-from lossyfl.simulation.records import Round
-from lossyfl.simulation.run import Outcome, Watcher
-from lossyfl.simulation.setup import Setup
+
+if TYPE_CHECKING:  # torch would come with them, and this begins before
+    from collections.abc import Sequence
+
+    from lossyfl.simulation.records import Round
+    from lossyfl.simulation.run import Outcome, Watcher
+    from lossyfl.simulation.setup import Setup
 
 PLAIN_EVERY = 5.0
 """Seconds from one plain line to the next."""
+FIRST = "first round: kernels are loaded, or compiled once"
 
 
-def progress() -> Watcher:
+def progress() -> "Display":
     """The display for where standard error goes."""
-    console = Console(stderr=True)
+    console = terminal(err=True)
     return Live(console) if console.is_terminal else Plain(console)
 
 
-class Tally:
-    """Sums over the rounds so far, as text."""
-
-    def __init__(self) -> None:
-        self.setup: Setup | None = None
-        self.rounds = self.down = self.up = self.raw_down = self.raw_up = 0
-        self.accuracy: float | None = None
-        self.loss: float | None = None
-
-    def start(self, setup: Setup, done: Sequence[Round]) -> None:
-        """Begin with what was done before."""
-        self.setup = setup
-        for record in done:
-            self.add(record)
-
-    @property
-    def total(self) -> int:
-        """The rounds of the run."""
-        return self.setup.rounds if self.setup else 0
-
-    def add(self, record: Round) -> None:
-        """Count one more round."""
-        self.rounds = record.round + 1
-        self.down += record.down.nbytes
-        self.up += record.up.nbytes
-        self.raw_down += record.down.raw
-        self.raw_up += record.up.raw
-        self.loss = record.train_loss
-        self.accuracy = self.accuracy if record.accuracy is None else record.accuracy
-
-    def title(self) -> str:
-        """What is run."""
-        assert self.setup is not None
-        chosen, entries = self.setup.experiment, len(self.setup.theta)
-        title = (
-            f"{chosen.task}, {chosen.scheme}: {entries:,} parameters, {self.setup.devices:,} "
-            f"devices, partition {chosen.partition}"
-        )
-        if self.setup.scheme.name != "lean" or self.setup.scheme.first is not None:
-            return title
-        return f"{title}; the first model, {size(4 * entries)}, is in no budget (first_budget)"
-
-    def text(self) -> str:
-        """How it stands."""
-        accuracy = "-" if self.accuracy is None else f"{100 * self.accuracy:.2f} %"
-        loss = "-" if self.loss is None else f"{self.loss:.4f}"
-        down, up = saving(self.raw_down, self.down), saving(self.raw_up, self.up)
-        return (
-            f"accuracy {accuracy}  loss {loss}  "
-            f"down {size(self.down)} ({down})  up {size(self.up)} ({up})"
-        )
-
-
-class Live:
-    """A bar and one line that changes."""
+class Display:
+    """What all displays have in common: how a run stands, and how long the rest will take."""
 
     def __init__(self, console: Console) -> None:
-        self._tally = Tally()
-        self._bar = Progress(
-            TextColumn("round {task.completed}/{task.total}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[text]}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=console,
-        )
-        self._task = self._bar.add_task("", total=None, text="")
+        self.console = console
+        self.tally, self.pace = Tally(), Pace()
 
-    def started(self, setup: Setup, done: list[Round]) -> None:
+    def preparing(self, what: str) -> None:
+        """Say what is done before the first round."""
+        raise NotImplementedError
+
+    def started(self, setup: "Setup", done: "list[Round]") -> None:
         """Show what is run."""
-        self._tally.start(setup, done)
-        self._bar.console.print(self._tally.title(), highlight=False)
-        self._bar.start()
-        self._show()
+        self.tally = Tally()
+        self.tally.start(setup, done)
+        self.pace.begin()
+        self.say(self.title())
 
-    def round_done(self, record: Round) -> None:
+    def round_done(self, record: "Round") -> None:
         """Show how it stands."""
-        self._tally.add(record)
-        self._show()
+        self.tally.add(record)
+        self.pace.add(evaluated=record.accuracy is not None)
 
     def stopping(self) -> None:
         """Say that it will stop."""
-        self._bar.console.print("stopping after this round (once more: at once)", highlight=False)
+        self.say("stopping after this round (once more: at once)")
 
     def ended(self) -> None:
         """Leave the last line as it is."""
-        self._bar.stop()
 
-    def _show(self) -> None:
-        tally = self._tally
-        self._bar.update(
-            self._task, completed=tally.rounds, total=tally.total, text=tally.text(), refresh=True
-        )
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        # A file's lines are whole; a terminal's end between words.
+        wrapped = not self.console.is_terminal
+        self.console.print(printable(text), highlight=False, markup=False, soft_wrap=wrapped)
+
+    def title(self) -> str:
+        """What is run."""
+        return self.tally.title()
+
+    def line(self, width: int | None) -> str:
+        """How it stands."""
+        return self.tally.line(width, time_left(self.pace.left(self.tally.left)))
 
 
-class Plain:
+class Live(Display):
+    """One line that changes, as long as the terminal is wide."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        self._doing = Spinner("dots")
+        self._changing = Changing(console=console, get_renderable=self._shown)
+
+    def preparing(self, what: str) -> None:
+        """Say what is done before the first round."""
+        self._doing.update(text=Text(printable(what), no_wrap=True, overflow="ellipsis"))
+        self._changing.start()
+        self._changing.refresh()  # also what is over in a moment
+
+    def started(self, setup: "Setup", done: "list[Round]") -> None:
+        """Show what is run."""
+        self.preparing(FIRST)
+        super().started(setup, done)
+
+    def ended(self) -> None:
+        """Leave the last line as it is."""
+        self._changing.stop()
+
+    def _shown(self) -> RenderableType:
+        if self.tally.rounds == self.tally.before:
+            return self._doing
+        line = printable(self.line(self.console.width))
+        return Text(line, no_wrap=True, overflow="ellipsis")
+
+
+class Plain(Display):
     """A line every few seconds."""
 
     def __init__(self, console: Console) -> None:
-        self._tally, self._console = Tally(), console
-        self._last = self._begin = 0.0
-        self._before = 0
+        super().__init__(console)
+        self._last = 0.0
 
-    def started(self, setup: Setup, done: list[Round]) -> None:
-        """Show what is run."""
-        self._tally.start(setup, done)
-        self._begin, self._before = time.monotonic(), len(done)
-        self._say(self._tally.title())
+    def preparing(self, what: str) -> None:
+        """Say what is done before the first round."""
+        self.say(what)
 
-    def round_done(self, record: Round) -> None:
+    def round_done(self, record: "Round") -> None:
         """Show how it stands."""
-        tally, now = self._tally, time.monotonic()
-        tally.add(record)
-        if tally.rounds < tally.total and now - self._last < PLAIN_EVERY:
-            return
-        self._last = now
-        pace = (now - self._begin) / (tally.rounds - self._before)
-        left = duration(pace * (tally.total - tally.rounds))
-        self._say(f"round {tally.rounds}/{tally.total}  {tally.text()}  {left} left")
-
-    def stopping(self) -> None:
-        """Say that it will stop."""
-        self._say("stopping after this round (once more: at once)")
-
-    def ended(self) -> None:
-        """Nothing is open."""
-
-    def _say(self, text: str) -> None:
-        self._console.print(text, highlight=False, soft_wrap=True)
+        super().round_done(record)
+        now = time.monotonic()
+        if self.tally.rounds == self.tally.total or now - self._last >= PLAIN_EVERY:
+            self._last = now
+            self.say(self.line(None))
 
 
 class Several:
     """Many watchers as one."""
 
-    def __init__(self, watchers: Sequence[Watcher]) -> None:
+    def __init__(self, watchers: "Sequence[Watcher]") -> None:
         self._watchers = watchers
 
-    def started(self, setup: Setup, done: list[Round]) -> None:
+    def preparing(self, what: str) -> None:
+        """Say what is done before the first round."""
+        for watcher in self._watchers:
+            watcher.preparing(what)
+
+    def started(self, setup: "Setup", done: "list[Round]") -> None:
         """Show what is run."""
         for watcher in self._watchers:
             watcher.started(setup, done)
 
-    def round_done(self, record: Round) -> None:
+    def round_done(self, record: "Round") -> None:
         """Show how it stands."""
         for watcher in self._watchers:
             watcher.round_done(record)
@@ -180,7 +159,7 @@ class Several:
             watcher.ended()
 
 
-def describe(outcome: Outcome) -> str:
+def describe(outcome: "Outcome") -> str:
     """What a run came to, in two lines."""
     s = outcome.summary
     accuracy = "not looked at" if s.accuracy is None else f"{100 * s.accuracy:.2f} %"
@@ -192,70 +171,62 @@ def describe(outcome: Outcome) -> str:
     )
 
 
-def saving(raw: int, real: int) -> str:
-    """How many times fewer bytes."""
-    return f"{raw / real:.1f}x" if real else "-"
-
-
-class Campaign:
-    """Many runs under one bar: which run, how it stands, and the time that is left for all."""
+class Campaign(Live):
+    """Many runs in turn under one line: which run, how it stands, and the time that is left for all."""
 
     def __init__(self, rounds: int, runs: int, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        super().__init__(console or terminal(err=True))
         self._runs, self._run, self._total = runs, 0, rounds
-        self._done = self._played = 0
-        self._tally = Tally()
-        self._begin, self._last = time.monotonic(), 0.0
-        self._bar = Progress(
-            TextColumn("{task.fields[text]}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[left]}"),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task("", total=rounds, text="", left="")
-        self._bar.start()
+        self._done, self._last = 0, 0.0
 
     def skip(self, rounds: int) -> None:
         """A run that was complete before."""
         self._run += 1
         self._done += rounds
 
-    def started(self, setup: Setup, done: list[Round]) -> None:
+    def preparing(self, what: str) -> None:
+        """Say what is done before the first round."""
+        if self.console.is_terminal:
+            super().preparing(what)
+
+    def started(self, setup: "Setup", done: "list[Round]") -> None:
         """The next run."""
         self._run += 1
         self._done += len(done)
-        self._tally = Tally()
-        self._tally.start(setup, done)
+        super().started(setup, done)
+
+    def title(self) -> str:
+        """Which run it is."""
+        assert self.tally.setup is not None
         which = f"run {self._run}/{self._runs}, " if self._runs > 1 else ""
-        self._say(f"{which}seed {setup.experiment.seed}: {self._tally.title()}")
+        return f"{which}seed {self.tally.setup.experiment.seed}: {self.tally.title()}"
 
-    def round_done(self, record: Round) -> None:
+    def round_done(self, record: "Round") -> None:
         """One more round of one run."""
-        self._tally.add(record)
+        super().round_done(record)
         self._done += 1
-        self._played += 1
         now = time.monotonic()
-        left = (now - self._begin) / self._played * max(self._total - self._done, 0)
-        run, some = ("", "") if self._runs == 1 else (f"run {self._run}/{self._runs} ", "all: ")
-        line = f"{run}round {self._tally.rounds}/{self._tally.total}  {self._tally.text()}"
-        shown = f"{some}{duration(left)} left"
-        self._bar.update(self._task, completed=self._done, text=line, left=shown)
-        ends = self._tally.rounds == self._tally.total
-        if not self._console.is_terminal and (ends or now - self._last > 6 * PLAIN_EVERY):
+        ends = self.tally.rounds == self.tally.total
+        if not self.console.is_terminal and (ends or now - self._last > 6 * PLAIN_EVERY):
             self._last = now
-            self._say(f"{line}  {shown}")
-
-    def stopping(self) -> None:
-        """Say that it will stop."""
-        self._say("stopping after this round (once more: at once)")
+            self.say(self.line(None))
 
     def ended(self) -> None:
-        """One run is over; the bar stays."""
+        """One run is over; the line stays."""
 
     def close(self) -> None:
         """All are over."""
-        self._bar.stop()
+        super().ended()
 
-    def _say(self, text: str) -> None:
-        self._bar.console.print(text, highlight=False, soft_wrap=True)
+    def line(self, width: int | None) -> str:
+        """How the run stands, and the time that is left for all."""
+        run, of_all = ("", "") if self._runs == 1 else (f"run {self._run}/{self._runs} ", "all ")
+        left = time_left(self.pace.left(self._remaining()))
+        return self.tally.line(width, left and f"{of_all}{left}", run)
+
+    def _remaining(self) -> Remaining:
+        """Rounds of all runs: those to come are like this one."""
+        here, whole = self.tally.left, self.tally.whole
+        later = max(self._total - self._done - here.plain - here.evaluated, 0)
+        evaluated = round(later * whole.evaluated / max(self.tally.total, 1))
+        return Remaining(plain=here.plain + later - evaluated, evaluated=here.evaluated + evaluated)

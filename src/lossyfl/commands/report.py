@@ -2,6 +2,8 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
+import signal
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from lossyfl.commands.output import FIGURES, can_write
+from lossyfl.commands.output import FIGURES, can_write, echo
 from lossyfl.errors import InputError, one_of
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class Outputs:
 
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Results directories, or folders of some.")],
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html"),
     markdown: Annotated[Path | None, typer.Option(help="Also a table as Markdown.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Also the results as CSV.")] = None,
     rounds_csv: Annotated[Path | None, typer.Option(help="Also every round as CSV.")] = None,
@@ -79,7 +81,7 @@ def report(
     for path in outputs.figures:
         draw(groups, path, x=cast("X", x), title=title, caption=caption)
     runs = sum(len(group.runs) for group in groups)
-    typer.echo(f"{runs} run{'' if runs == 1 else 's'} in {out}; open it in a browser")
+    echo(f"{runs} run{'' if runs == 1 else 's'} in {out}; open it in a browser")
 
 
 def _check(outputs: Outputs) -> None:
@@ -95,14 +97,16 @@ def _check(outputs: Outputs) -> None:
 def _follow(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "list[Group]":
     """Write the page again and again until nothing goes on any more, or until Ctrl-C."""
     live = replace(options, reload=EVERY)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C ends only the watching
     try:
         _write(folders, outputs, live)
-        typer.echo(f"watching, open {outputs.page} in a browser; Ctrl-C ends", err=True)
+        echo(f"watching, open {outputs.page} in a browser; Ctrl-C ends", err=True)
         while any(_is_busy(folder) for folder in folders):
             time.sleep(EVERY)
             _write(folders, outputs, live)
     except KeyboardInterrupt:
-        typer.echo("stopped watching", err=True)
+        echo("stopped watching", err=True)
     return _write(folders, outputs, options)
 
 

@@ -10,21 +10,32 @@ import typer
 
 from lossyfl.commands import options
 from lossyfl.commands.compare import finish, play, tell
+from lossyfl.commands.output import echo
 
 
 def reproduce(
     name: Annotated[str, typer.Argument(help="fig1a or fig1b.")],
-    scale: Annotated[
-        str, typer.Option(help="paper: all that the paper says; small: hours on two cores.")
-    ] = "small",
+    reading: Annotated[
+        str,
+        typer.Option(help="What Adam means: carried; server-adam for fig1a, kept for fig1b."),
+    ] = "carried",
     seeds: Annotated[int, typer.Option(help="Runs of each scheme, from --seed on.", min=1)] = 1,
     seed: options.Seed = None,
     schemes: Annotated[
         list[str], typer.Option(help="Only these of the figure's schemes, by their names.")
     ] = [],  # noqa: B006 - typer copies it
     rounds: options.Rounds = None,
+    batch: Annotated[
+        int | None, options.option("Samples a local step; the paper's are 500 and 250. 20.")
+    ] = None,
     workers: options.Workers = None,
-    out: Annotated[Path | None, options.option("Folder of all runs. runs/NAME-SCALE.")] = None,
+    jobs: options.Jobs = None,
+    out: Annotated[
+        Path | None,
+        options.option(
+            "Folder of all runs. runs/NAME, and what is not the default.", "--out", "-o"
+        ),
+    ] = None,
     data_dir: options.DataDir = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -32,27 +43,26 @@ def reproduce(
 
     Can be stopped and repeated: runs that are complete are not run again.
     """
-    from lossyfl.experiments.figures import figure
+    from lossyfl.experiments.figures import BATCH, figure
     from lossyfl.extras import require
 
-    chosen = figure(name, scale)
+    chosen = figure(name, reading)
     specs = chosen.named(schemes)
     require("matplotlib", extra="report")  # now, not after hours
+    asked = {"seed": seed, "rounds": rounds, "batch": batch}
+    said = {key: value for key, value in asked.items() if value is not None}
+    base = replace(chosen.experiment, **said)
+    options.check(base, data_dir, specs)
     count = options.start_workers(workers)
     from lossyfl import report
     from lossyfl.experiments.compare import plan
 
-    folder = out or Path(f"runs/{name}-{scale}")
-    base = chosen.experiment
-    base = replace(
-        base,
-        seed=base.seed if seed is None else seed,
-        rounds=base.rounds if rounds is None else rounds,
-    )
+    special = [reading] * (reading != "carried") + [f"batch{base.batch}"] * (base.batch != BATCH)
+    folder = out or Path("runs") / "-".join([name, *special])
     planned = plan(base, specs, seeds, folder)
     caption = chosen.caption(base, seeds)
-    typer.echo(caption, err=True)
-    failed = play(planned, folder, workers=count, data_dir=data_dir, quiet=quiet)
+    echo(caption, err=True)
+    failed = play(planned, folder, workers=count, jobs=jobs, data_dir=data_dir, quiet=quiet)
     folders = [run.folder for run in planned]
     finish(folder, folders, caption)
     groups = report.group(report.find(folders))

@@ -12,9 +12,12 @@ import typer
 
 from lossyfl.commands import options
 from lossyfl.commands.options import option
+from lossyfl.commands.output import echo
+from lossyfl.extras import check_installed
 from lossyfl.registry import paths
 
 if TYPE_CHECKING:
+    from lossyfl.simulation.experiment import Experiment
     from lossyfl.simulation.run import Outcome, Watcher
 
 
@@ -41,7 +44,10 @@ def run(
     evaluate_last: options.EvaluateLast = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
-    out: Annotated[Path | None, option("Results directory. runs/TASK-SCHEME-SEED.")] = None,
+    out: Annotated[
+        Path | None,
+        option("Results directory. In runs, named after all that is said.", "--out", "-o"),
+    ] = None,
     data_dir: options.DataDir = None,
     checkpoint_every: options.Every = None,
     tensorboard: options.Board = False,
@@ -68,27 +74,28 @@ def run(
     }  # fmt: skip
     settings = options.with_budgets(options.merged(config, flags), scheme_of_file=scheme is None)
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    options.import_from_here()
     if config is not None:
         options.import_only(allow, flags.values())
+    data = options.path("data_dir", how.get("data_dir"))
+    chosen = options.checked(settings, data)
+    saved = options.rounds_of(how.get("save_updates"))
+    every = options.seconds(how.get("checkpoint_every"))
+    board = _board(options.flag("tensorboard", how.get("tensorboard")))
+    folder = options.path("out", how.get("out")) or _folder(chosen)
+    _check_free(folder, force=force)
     count = options.start_workers(how.get("workers"))
+    watcher = _watcher(folder, quiet=quiet, board=board)
     from lossyfl.simulation import run as simulation
-    from lossyfl.simulation.experiment import experiment, slug
 
-    chosen = experiment(settings)
-    named = slug(f"{chosen.task}-{chosen.scheme}-{chosen.seed}")
-    folder = options.path("out", how.get("out")) or Path("runs") / named
     outcome = simulation.run(
         chosen,
         folder,
         workers=count,
-        data_dir=options.path("data_dir", how.get("data_dir")),
-        checkpoint_every=options.seconds(how.get("checkpoint_every")),
+        data_dir=data,
+        checkpoint_every=every,
         force=force,
-        save_updates=_rounds_of(how.get("save_updates")),
-        watcher=_watcher(
-            folder, quiet=quiet, board=options.flag("tensorboard", how.get("tensorboard"))
-        ),
+        save_updates=saved,
+        watcher=watcher,
     )
     _finish(outcome, as_json=as_json)
 
@@ -106,9 +113,12 @@ def resume(
     as_json: options.Json = False,
 ) -> None:
     """Go on with a run that was interrupted or killed, or add rounds to one that is done."""
-    options.import_from_here()
     options.import_only(allow)
+    _check_resumed(folder)
+    saved, every = options.rounds_of(save_updates), options.seconds(checkpoint_every)
+    board = _board(tensorboard)
     count = options.start_workers(workers)
+    watcher = _watcher(folder, quiet=quiet, board=board)
     from lossyfl.simulation import run as simulation
 
     outcome = simulation.resume(
@@ -116,29 +126,53 @@ def resume(
         rounds=rounds,
         workers=count,
         data_dir=data_dir,
-        checkpoint_every=options.seconds(checkpoint_every),
-        save_updates=_rounds_of(save_updates),
-        watcher=_watcher(folder, quiet=quiet, board=tensorboard),
+        checkpoint_every=every,
+        save_updates=saved,
+        watcher=watcher,
     )
     _finish(outcome, as_json=as_json)
 
 
-def _rounds_of(said: object) -> frozenset[int]:
-    from lossyfl.simulation.updates import rounds_of
+def _folder(chosen: "Experiment") -> Path:
+    """Where a run goes if nobody says: other settings, another folder."""
+    from lossyfl.simulation.experiment import named
 
-    return frozenset() if said is None else rounds_of(said)
+    return Path("runs") / named(chosen)
 
 
-def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher":
+def _check_free(folder: Path, *, force: bool) -> None:
+    from lossyfl.simulation.results import Results
+
+    Results(folder).check_free(force=force)
+
+
+def _check_resumed(folder: Path) -> None:
+    """Raise if there is no run, or one that cannot go on here."""
+    from lossyfl.simulation.results import Results
+    from lossyfl.simulation.words import check_words
+
+    check_words(Results(folder).read_config())
+
+
+def _board(wanted: bool) -> bool:
+    if wanted:
+        check_installed("tensorboard", extra="tensorboard")
+    return wanted
+
+
+def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher | None":
+    """Who is told how the run goes; from now on, as the import of torch takes a while."""
     from lossyfl.commands.progress import Several, progress
-    from lossyfl.simulation.run import Silent
 
-    shown = Silent() if quiet else progress()
+    shown = None if quiet else options.until_it_ends(progress())
+    if shown is not None:
+        shown.preparing("importing torch")
     if not board:
         return shown
     from lossyfl.simulation.tensorboard import TensorBoard
 
-    return Several((shown, TensorBoard(folder / "tensorboard")))
+    events = TensorBoard(folder / "tensorboard")
+    return Several((shown, events)) if shown else events
 
 
 def _finish(outcome: "Outcome", *, as_json: bool) -> None:
@@ -147,14 +181,14 @@ def _finish(outcome: "Outcome", *, as_json: bool) -> None:
 
     if as_json:
         facts = {"folder": str(outcome.folder), "finished": outcome.finished}
-        typer.echo(json.dumps(facts | asdict(outcome.summary)))
+        echo(json.dumps(facts | asdict(outcome.summary)))
     else:
         from lossyfl.commands.progress import describe
 
-        typer.echo(describe(outcome))
+        echo(describe(outcome))
     if not outcome.finished:
         own = dict.fromkeys(paths(Results(outcome.folder).config.read_text()))
         allow = "".join(f" --allow {path}" for path in own)
         folder = shlex.quote(str(outcome.folder))
-        typer.echo(f"interrupted; `lossyfl resume {folder}{allow}` goes on", err=True)
+        echo(f"interrupted; `lossyfl resume {folder}{allow}` goes on", err=True)
         raise typer.Exit(130)

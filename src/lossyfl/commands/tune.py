@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lossyfl.commands import options
-from lossyfl.commands.output import FIGURES, can_write
+from lossyfl.commands.output import FIGURES, can_write, console, echo
 from lossyfl.errors import InputError, Stopped
 from lossyfl.extras import require
 
@@ -57,7 +57,7 @@ def tune(
     evaluate_last: options.EvaluateLast = None,
     seed: options.Seed = None,
     workers: options.Workers = None,
-    out: Annotated[Path, typer.Option(help="Folder of all runs.")] = Path("runs/tune"),
+    out: options.Out = Path("runs/tune"),
     data_dir: options.DataDir = None,
     allow: options.Allow = None,
     quiet: options.Quiet = False,
@@ -89,25 +89,21 @@ def tune(
     how = {name: settings.pop(name) for name in options.HOW if name in settings}
     options.refuse(settings, ("scheme", "first_budget"), "it finds one", of="tune")
     options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="tune")
-    options.import_from_here()
     if config is not None:
         options.import_only(allow, [*flags.values(), extra])
+    from lossyfl.experiments.tune import Question, answer, words
+
+    question = Question(tensors=(), keep=keep, tolerance=tolerance, extra=extra)
+    folder = options.path("data_dir", how.get("data_dir"))
+    chosen = options.checked(settings, folder, words(question, down, up))
     count = options.start_workers(how.get("workers"))
+    options.announce(f"importing torch, loading the data of {chosen.task}", quiet=quiet)
     from lossyfl.experiments.compare import settled
-    from lossyfl.experiments.tune import Question, answer
-    from lossyfl.simulation.experiment import experiment
     from lossyfl.simulation.setup import prepare
 
-    folder = options.path("data_dir", how.get("data_dir"))
-    base = settled(experiment(settings), folder)
+    base = settled(chosen, folder)
     lengths = prepare(replace(base, scheme="lossless"), folder).tensors
-    question = Question(
-        tensors=lengths,
-        rounds=base.rounds,
-        keep=keep,
-        tolerance=tolerance,
-        extra=extra,
-    )
+    question = replace(question, tensors=lengths, rounds=base.rounds)
 
     def attempt(spec: str) -> "Trial":
         return _try(base, spec, out, count, folder, quiet=quiet)
@@ -155,7 +151,6 @@ def _try(
 
 
 def _show(found: "Answer", *, as_json: bool) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from lossyfl.experiments.tune import frontier
@@ -165,7 +160,7 @@ def _show(found: "Answer", *, as_json: bool) -> None:
     front = frontier(list(tried.values()))
     if as_json:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
-        typer.echo(json.dumps({"trials": rows, "best": asdict(best) if best else None}))
+        echo(json.dumps({"trials": rows, "best": asdict(best) if best else None}))
         return
     title = (
         "Accuracy of the looks in the last fifth, ten at the most; bytes a round after the first"
@@ -180,14 +175,14 @@ def _show(found: "Answer", *, as_json: bool) -> None:
         cells = (percent(each.accuracy), size(each.down), size(each.up))
         cells = ("failed", "", "") if each.failed else cells
         table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
-    Console().print(table)
+    console().print(table)
     for each in tried.values():
         if each.failed:
-            typer.echo(f"{each.scheme} failed: {each.failed}", err=True)
+            echo(f"{each.scheme} failed: {each.failed}", err=True)
     if best is None:
-        typer.echo(f"{found.words}: none{_reached(list(tried.values()))}")
+        echo(f"{found.words}: none{_reached(list(tried.values()))}")
     else:
-        typer.echo(f"{found.words}: --scheme '{best.scheme}'")
+        echo(f"{found.words}: --scheme '{best.scheme}'")
 
 
 def _reached(tried: "Sequence[Trial]") -> str:
@@ -209,13 +204,13 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
     rows = {name: own.rows for name, own in measured.items()}
     if as_json:
         flat = [{"vector": name} | asdict(each) for name, own in rows.items() for each in own]
-        typer.echo(json.dumps(flat))
+        echo(json.dumps(flat))
     else:
         for name, own in rows.items():
             _show_vector(name, own)
     for name, own in measured.items():
         for quantizer, why in own.refused.items():
-            typer.echo(f"{name} is nothing for {quantizer}: {why}", err=True)
+            echo(f"{name} is nothing for {quantizer}: {why}", err=True)
     if figure is not None:
         from lossyfl.experiments.distortion import draw
 
@@ -223,7 +218,6 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
 
 
 def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from lossyfl.limits import gaussian
@@ -239,4 +233,4 @@ def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
             f"{each.nmse:.4g}",
             f"{each.nmse / gaussian(each.bits):.3g}",
         )
-    Console().print(table)
+    console().print(table)

@@ -1,8 +1,7 @@
 """Options that take several values at once: `--schemes lossless lb lfl`."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import click
 from typer.core import TyperCommand
 
 
@@ -11,15 +10,16 @@ class Variadic(TyperCommand):
 
     several: ClassVar[tuple[str, ...]] = ("--schemes",)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat the option's name before each of its values, as click wants it."""
+    # Older versions of typer have click's context, newer ones a copy of it: neither is imported here.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Repeat the option's name before each of its values, as typer wants it."""
         return super().parse_args(ctx, spread(args, self.several))
 
 
 def spread(arguments: list[str], several: tuple[str, ...]) -> list[str]:
     """The arguments with one value behind each option.
 
-    An option without a value stays as it is, for click to say so.
+    An option without a value stays as it is, for typer to say so.
 
     >>> spread(["--schemes", "a", "b", "--rounds", "3"], ("--schemes",))
     ['--schemes', 'a', '--schemes', 'b', '--rounds', '3']

@@ -1,115 +1,55 @@
-"""A strongly convex problem with known constants: logistic regression on the embedded digits.
+"""A strongly convex problem with known constants: logistic regression on anybody's samples.
 
-l2-regularised multinomial logistic regression on scikit-learn's 8x8 digits (pixels / 16 and a constant
-column, d = 650), cut among devices at random or by label; with its optimum theta*, F*, the smoothness L
-and the heterogeneity Gamma = F* - sum_m B_m/B F_m*.
+l2-regularised multinomial logistic regression on the training samples of a task, as the task prepares them,
+with a constant column; divided among devices by any partition. Its optimum theta*, F*, the smoothness L and
+the heterogeneity Gamma = F* - sum_m B_m/B F_m*:
+
+    mu     lambda, a lower bound: log-sum-exp is convex, the regulariser adds lambda
+    L      lambda + 1/2 max_m eig(X_m^T X_m / B_m), an upper bound, see `Regression.smoothness`
+    theta* found until the gradient is shorter than `regression.PRECISION`: off by at most PRECISION / mu
+    Gamma  likewise; every minimum is off by at most PRECISION^2 / (2 mu)
 """
 
-import math
-from dataclasses import dataclass
-from functools import cache
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lossyfl.errors import InputError
+from lossyfl.experiments.regression import Array, Indices, Regression
 from lossyfl.extras import require
 from lossyfl.streams import stream
 
-Array: TypeAlias = NDArray[np.float64]
-Partition: TypeAlias = Literal["iid", "non-iid"]
-
-SAMPLES = 1797
-CLASSES = 10
-PRECISION = 1e-7
-"""The largest gradient norm that counts as an optimum; theta* is then off by PRECISION / mu."""
+if TYPE_CHECKING:
+    from lossyfl.tasks.base import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """The samples of every device; shorter devices are filled up with zeros, which add nothing.
+class Source:
+    """Where the samples come from, and who has them.
 
-    x:           features, (devices, samples, features)
-    lengths:     ||x_s||, (devices, samples)
-    y:           labels as unit vectors, (devices, classes, samples); zero where filled
-    sizes:       B_m
+    task:        its training samples are used, its network is not
+    samples:     how many of them, drawn at random; all if None
+    partition:   which device has which, unless the task says so
     regulariser: lambda
-
-    theta is (classes, features), common to all devices or one for each.
     """
 
-    x: Array
-    lengths: Array
-    y: Array
-    sizes: NDArray[np.int64]
+    task: str = "digits"
+    samples: int | None = None
+    partition: str
+    devices: int
     regulariser: float
-
-    @property
-    def shares(self) -> Array:
-        """B_m / B."""
-        return self.sizes / self.sizes.sum()
-
-    def device(self, m: int) -> "Task":
-        """The task of device m alone."""
-        own, n = slice(m, m + 1), int(self.sizes[m])
-        return Task(
-            x=self.x[own, :n],
-            lengths=self.lengths[own, :n],
-            y=self.y[own, :, :n],
-            sizes=self.sizes[own],
-            regulariser=self.regulariser,
-        )
-
-    def losses(self, theta: Array) -> Array:
-        """F_m(theta) of every device."""
-        logits = theta @ self.x.transpose(0, 2, 1)
-        top = logits.max(axis=1)
-        normaliser = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-        real = self.y.sum(axis=1)  # 0 where filled
-        sums = np.sum(real * normaliser, axis=1) - np.sum(self.y * logits, axis=(1, 2))
-        return sums / self.sizes + self.regulariser / 2 * np.sum(theta**2)
-
-    def residuals(self, theta: Array) -> Array:
-        """softmax(theta x) - y of every sample, (devices, classes, samples)."""
-        logits = theta @ self.x.transpose(0, 2, 1)
-        logits -= logits.max(axis=1, keepdims=True)
-        np.exp(logits, out=logits)
-        logits /= logits.sum(axis=1, keepdims=True)
-        logits -= self.y
-        return logits
-
-    def gradients(self, theta: Array) -> Array:
-        """The gradient of F_m at theta, of every device."""
-        return self._means(self.residuals(theta)) + self.regulariser * theta
-
-    def mean_squares(self, theta: Array, residuals: Array, batch: int) -> Array:
-        """E||g||^2 of every device, g the gradient of a batch drawn with replacement.
-
-        E||g||^2 = ||grad F_m||^2 + (mean of ||g_s||^2 - ||mean of g_s||^2) / batch, with
-        g_s = (p_s - y_s) x_s^T, so that ||g_s|| = ||p_s - y_s|| ||x_s||. The regulariser's gradient
-        is the same for all samples: it is in the first term and has no variance.
-        """
-        means = self._means(residuals)
-        squares = np.einsum("mcn,mcn->mn", residuals, residuals) * self.lengths**2
-        variances = squares.sum(axis=1) / self.sizes - np.sum(means**2, axis=(1, 2))
-        gradients = means + self.regulariser * theta
-        return np.sum(gradients**2, axis=(1, 2)) + variances / batch
-
-    def batch_gradients(self, theta: Array, residuals: Array, chosen: NDArray[np.int64]) -> Array:
-        """The stochastic gradient of every device from its chosen samples, (devices, batch)."""
-        devices, samples = self.lengths.shape
-        starts = np.arange(devices, dtype=np.int64) * samples
-        places: NDArray[np.int64] = np.add(chosen, starts[:, None]).ravel()
-        times = np.bincount(places, minlength=devices * samples).reshape(devices, 1, samples)
-        return (residuals * times) @ self.x / chosen.shape[1] + self.regulariser * theta
-
-    def _means(self, residuals: Array) -> Array:
-        return residuals @ self.x / self.sizes[:, None, None]
+    data_dir: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Optimum:
-    """theta*, F*, and the constants of the task that do not depend on the run."""
+    """theta*, F*, and the constants of the problem that do not depend on the run."""
 
     theta: Array
     loss: float
@@ -117,69 +57,100 @@ class Optimum:
     heterogeneity: float
 
 
-@cache
-def task(partition: Partition, devices: int, regulariser: float) -> Task:
-    """The digits, cut into `devices` contiguous parts after shuffling or sorting by label."""
-    digits = require("sklearn.datasets", extra="sim").load_digits()
-    pixels, labels = np.asarray(digits.data, dtype=np.float64) / 16, np.asarray(digits.target)
-    x = np.concatenate([pixels, np.ones((len(pixels), 1))], axis=1)
-    y = np.eye(CLASSES)[:, labels]
-    keys = stream(0, purpose="partition").bits(0, SAMPLES) if partition == "iid" else labels
-    parts = np.array_split(np.argsort(keys, kind="stable"), devices)
-    sizes = np.array([len(part) for part in parts], dtype=np.int64)
-    filled_x = np.zeros((devices, sizes.max(), x.shape[1]))
-    filled_y = np.zeros((devices, CLASSES, sizes.max()))
-    for m, part in enumerate(parts):
-        filled_x[m, : len(part)], filled_y[m, :, : len(part)] = x[part], y[:, part]
-    lengths = np.linalg.norm(filled_x, axis=2)
-    return Task(x=filled_x, lengths=lengths, y=filled_y, sizes=sizes, regulariser=regulariser)
+@lru_cache(maxsize=2)  # of large data sets it is large
+def regression(source: Source) -> Regression:
+    """The problem of a source, its samples loaded and divided."""
+    from lossyfl.simulation.experiment import Experiment
+    from lossyfl.simulation.setup import load_task, ready
+
+    chosen = _cut(load_task(source.task, source.data_dir), source.samples)
+    labels, classes = _classes(chosen)
+    # Only its parts are used, and its checks of them; the rest is whatever is least to make.
+    asked = Experiment(
+        task=source.task,
+        scheme="lossless",
+        rounds=1,
+        devices=source.devices,
+        tau=1,
+        batch=1,
+        partition=source.partition,
+    )
+    parts = ready(asked, chosen).parts
+    x = np.concatenate([_features(chosen, part) for part in parts])
+    return Regression(
+        x=x,
+        squares=np.einsum("nf,nf->n", x, x),
+        labels=np.concatenate([labels[part] for part in parts]),
+        starts=np.cumsum([0, *(len(part) for part in parts)]),
+        classes=classes,
+        regulariser=source.regulariser,
+    )
 
 
-@cache
-def optimum(partition: Partition, devices: int, regulariser: float) -> Optimum:
-    """The minimum of F and of every F_m, hence Gamma; and L."""
-    whole = task(partition, devices, regulariser)
-    theta = _minimise(whole)
-    loss = float(whole.shares @ whole.losses(theta))
-    alone = [whole.device(m) for m in range(devices)]
-    least = np.array([float(own.losses(_minimise(own))[0]) for own in alone])
+def optimum(whole: Regression, tick: Callable[[], object] = lambda: None) -> Optimum:
+    """The minimum of F and of every F_m, hence Gamma; and L. `tick` is called after each minimum."""
+    with one_thread():
+        return _optimum(whole, tick)
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Sums are the same on any number of cores, and the matrices are mostly too small for several."""
+    limits: Callable[..., AbstractContextManager[object]]
+    limits = require("threadpoolctl", extra="sim").threadpool_limits
+    return limits(1, "blas")
+
+
+def _optimum(whole: Regression, tick: Callable[[], object]) -> Optimum:
+    theta = whole.minimum()
+    tick()
+    loss, least = whole.loss(theta), 0.0
+    for m, share in enumerate(whole.shares):
+        alone = whole.device(m)
+        least += float(share) * alone.loss(alone.minimum())
+        tick()
     return Optimum(
         theta=theta,
         loss=loss,
-        smoothness=_smoothness(whole),
+        smoothness=whole.smoothness(),
         # Never negative; rounding may make it so where the devices are alike.
-        heterogeneity=max(0.0, loss - float(whole.shares @ least)),
+        heterogeneity=max(0.0, loss - least),
     )
 
 
-def _smoothness(data: Task) -> float:
-    """L: lambda + 1/2 max_m eig(X_m^T X_m / B_m).
+def _cut(task: "Task", samples: int | None) -> "Task":
+    """The task with some of its training samples, drawn at random."""
+    if samples is None:
+        return task
+    if task.parts is not None:
+        allowed = "left out: the task says which device has which samples"
+        raise InputError("samples", of=f"the task {task.name}", allowed=allowed, got=samples)
+    if not 1 <= samples <= len(task.train):
+        allowed = f"an int in [1, {len(task.train)}], as many as there are for training"
+        raise InputError("samples", of=f"the task {task.name}", allowed=allowed, got=samples)
+    from lossyfl.tasks.base import Samples
 
-    The Hessian of one sample is (diag(p) - p p^T) kron (x x^T). Row i of diag(p) - p p^T has the
-    absolute sum 2 p_i (1 - p_i) <= 1/2, so by Gershgorin no eigenvalue is above 1/2, and that of a
-    Kronecker product is at most the product of the two.
-    """
-    grams = data.x.transpose(0, 2, 1) @ data.x / data.sizes[:, None, None]
-    return float(np.linalg.eigvalsh(grams)[:, -1].max()) / 2 + data.regulariser
+    bits = stream(0, purpose="samples").bits(0, len(task.train))
+    chosen = np.sort(np.argsort(bits, kind="stable")[:samples])
+    return replace(task, train=Samples(x=task.train.x[chosen], y=task.train.y[chosen]))
 
 
-def _minimise(data: Task) -> Array:
-    """The minimum of sum_m B_m/B F_m, in float64."""
-    shape = (data.y.shape[1], data.x.shape[2])
+def _classes(task: "Task") -> tuple[Indices, int]:
+    """The targets as classes from 0 on, and how many there are."""
+    y = np.asarray(task.train.y)
+    if y.ndim != 1 or not np.issubdtype(y.dtype, np.integer):
+        allowed = "one whole number for each sample: logistic regression learns classes"
+        got = f"{y.dtype} of shape {y.shape}"
+        raise InputError("targets", of=f"the task {task.name}", allowed=allowed, got=got)
+    names, labels = np.unique(y, return_inverse=True)
+    return labels.astype(np.int64), len(names)
 
-    def value(flat: Array) -> tuple[float, Array]:
-        theta = flat.reshape(shape)
-        gradient = np.tensordot(data.shares, data.gradients(theta), axes=1)
-        return float(data.shares @ data.losses(theta)), gradient.ravel()
 
-    minimize = require("scipy.optimize", extra="sim").minimize
-    # No stop on small progress: the line search ends at the precision of float64.
-    options = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 0.0, "gtol": 1e-10}
-    found = minimize(
-        value, np.zeros(math.prod(shape)), jac=True, method="L-BFGS-B", options=options
-    )
-    flat = np.asarray(found.x, dtype=np.float64)
-    norm = float(np.linalg.norm(value(flat)[1]))
-    if norm > PRECISION:
-        raise ArithmeticError(f"gradient norm {norm:g} at the minimum, {PRECISION:g} wanted")
-    return flat.reshape(shape)
+def _features(task: "Task", part: NDArray[Any]) -> Array:
+    """Samples as the task prepares them, flat, with a constant column."""
+    import torch
+
+    prepared = task.prepare(torch.tensor(task.train.x[part]))
+    features = prepared.detach().reshape(len(part), -1).double().numpy()
+    if not np.isfinite(features).all():
+        raise InputError("inputs", of=f"the task {task.name}", allowed="finite", got="nan or inf")
+    return np.concatenate([features, np.ones((len(part), 1))], axis=1)

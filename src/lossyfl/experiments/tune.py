@@ -16,7 +16,7 @@ from lossyfl.errors import InputError
 from lossyfl.links.budget import SMALLEST
 from lossyfl.registry import items
 from lossyfl.schemes import scheme
-from lossyfl.simulation.records import Round, read_rounds
+from lossyfl.simulation.records import Round, is_number, read_rounds
 from lossyfl.simulation.results import Results
 from lossyfl.targets import target
 
@@ -79,8 +79,8 @@ def trial(spec: str, folder: Path) -> Trial:
 def late_looks(rounds: Sequence[Round]) -> list[float]:
     """Accuracies in the last part of a run, the last ones of them; the very last where none is there."""
     late = rounds[-max(len(rounds) // LATE, 1) :]
-    looks = [each.accuracy for each in rounds if each.accuracy is not None]
-    there = sum(each.accuracy is not None for each in late)
+    looks = [each.accuracy for each in rounds if is_number(each.accuracy)]
+    there = sum(is_number(each.accuracy) for each in late)
     return looks[-min(max(there, 1), LAST) :]
 
 
@@ -231,14 +231,21 @@ def _other(question: Question, tried: Mapping[str, Trial], down: int, up: int) -
     return next((spec for spec in specs if spec not in tried), None)
 
 
-def within(question: Question, down: str | None, up: str | None) -> list[str]:
-    """All schemes to try under budgets; raises if these are none that any of them could keep to."""
-    if down is None or up is None:
+def words(question: Question, down: str | None, up: str | None) -> list[str]:
+    """Schemes with all that was said, to be built before anything takes time; raises if it contradicts."""
+    if (down is None) != (up is None):
         allowed = "given for both links, or for none"
         raise InputError("budget", of="tune", allowed=allowed, got="one")
-    if question.keep is not None:
+    if question.keep is not None and down is not None:
         allowed = "left out where budgets say what to keep to"
         raise InputError("keep", of="tune", allowed=allowed, got=question.keep)
+    limits = "" if down is None else f"down_budget={down},up_budget={up}"
+    return [question.spec("lossless"), question.spec("lean", limits)]
+
+
+def within(question: Question, down: str | None, up: str | None) -> list[str]:
+    """All schemes to try under budgets; raises if these are none that any of them could keep to."""
+    words(question, down, up)
     limits = f"down_budget={down},up_budget={up}"
     question.check(question.spec("lean", limits))
     plain = [question.spec("lean", f"down={each},up={each},{limits}") for each in QUANTIZERS]

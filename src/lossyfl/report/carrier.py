@@ -8,7 +8,7 @@ from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, join, tag
 from lossyfl.simulation.records import Traffic
 
-HEADS = ("frames", "messages", "on the wire")
+HEADS = ("frames", "model as it is", "messages", "on the wire")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,15 +16,15 @@ class Carried:
     """One direction of a group, bytes a round, to or from all devices; None where nobody counted."""
 
     frames: float
+    plain: float | None
     messages: float | None
     wire: float | None
 
     @property
-    def cells(self) -> tuple[str, str, str]:
-        """As text."""
-        sizes = (self.frames, self.messages, self.wire)
-        first, second, third = (text.MISSING if x is None else text.size(x) for x in sizes)
-        return first, second, third
+    def cells(self) -> tuple[str, ...]:
+        """As text, in the order of HEADS."""
+        sizes = (self.frames, self.plain, self.messages, self.wire)
+        return tuple(text.MISSING if x is None else text.size(x) for x in sizes)
 
 
 def carried(group: Group) -> tuple[Carried, Carried] | None:
@@ -56,7 +56,10 @@ def carrier_table(groups: Sequence[Group]) -> Markup:
         tag("tbody", *body),
         id="carrier",
     )
-    about = "Bytes a round, to and from all nodes: frames, messages as Flower counts them, and on the wire."
+    about = (
+        "Bytes a round, to and from all nodes: frames, the model in its own dtypes in as many messages, "
+        "messages as Flower counts them, and on the wire."
+    )
     scroll = tag("div", table, class_="scroll", tabindex="0", role="region", aria_label="Carrier")
     return join(
         [tag("h3", "Carried by Flower", class_="head"), scroll, tag("p", about, class_="note")]
@@ -65,9 +68,10 @@ def carrier_table(groups: Sequence[Group]) -> Markup:
 
 def _mean(sides: Sequence[Traffic]) -> Carried:
     count = max(len(sides), 1)
-    wire = sum(side.wire for side in sides)
+    wire, plain = sum(side.wire for side in sides), sum(side.plain for side in sides)
     return Carried(
         frames=sum(side.unicast for side in sides) / count,
+        plain=plain / count if plain else None,
         messages=sum(side.carrier for side in sides) / count,
         wire=wire / count if wire else None,
     )

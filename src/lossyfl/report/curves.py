@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.report.groups import Group
-from lossyfl.simulation.records import Round
+from lossyfl.simulation.records import LARGEST_NUMBER, Round
 
 Floats = NDArray[np.float64]
 FEW = 4
@@ -16,7 +16,7 @@ FEW = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A value for each round, NaN where nobody looked; without a second seed the band is the mean."""
+    """A value for each round, NaN where there is none; without a second seed the band is the mean."""
 
     mean: Floats
     low: Floats
@@ -37,7 +37,7 @@ def over_seeds(values: Sequence[Sequence[float | None]]) -> Curve:
     table = np.full((len(values), max(map(len, values), default=0)), np.nan)
     for row, line in zip(table, values, strict=True):
         row[: len(line)] = [np.nan if x is None else x for x in line]
-    table[~np.isfinite(table)] = np.nan
+    table[~(np.abs(table) <= LARGEST_NUMBER)] = np.nan
     count = np.sum(~np.isnan(table), axis=0)
     mean = np.nansum(table, axis=0) / np.where(count, count, np.nan)
     if len(values) <= FEW:

@@ -92,7 +92,7 @@ def _band(axes: "Axes", x: Floats, curve: Curve, seen: "np.ndarray", color: str)
 
 def _bytes(group: Group) -> Floats:
     """Bytes of both directions from the first round on."""
-    return np.cumsum(curve(group, lambda record: record.down.nbytes + record.up.nbytes).mean)
+    return np.cumsum(curve(group, lambda record: record.handed.nbytes + record.up.nbytes).mean)
 
 
 def _finish(axes: "Axes", x: X, note: str) -> None:

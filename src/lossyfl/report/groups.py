@@ -45,6 +45,11 @@ class Group:
         """Whether a run of it goes on."""
         return any(run.about.state == "running" for run in self.runs)
 
+    @property
+    def to_each(self) -> bool:
+        """Whether every device was sent a copy of its own."""
+        return any(record.copies is not None for run in self.runs for record in run.rounds)
+
 
 def group(runs: Iterable[Run]) -> list[Group]:
     """The groups by task, the paper's systems first, then by name."""

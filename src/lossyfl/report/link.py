@@ -2,7 +2,7 @@
 
 a round = latency + down / downlink + training + coding + latency + reply / uplink
 
-down      broadcast: all frames of the round, each sent once for all who hear it
+down      broadcast: all frames of the round, each sent once for all who hear it, if one can be
           unicast:   a copy for every device that needs one, over the same downlink
 reply     the longest of the round; uplinks work in parallel
 training  the local steps of one device, the mean over those that trained
@@ -54,7 +54,7 @@ def load(group: Group) -> Load:
         return over_seeds([value(run) for run in group.runs]).mean
 
     return Load(
-        broadcast=mean(lambda run: [record.down.nbytes for record in run.rounds]),
+        broadcast=mean(lambda run: [record.handed.nbytes for record in run.rounds]),
         unicast=mean(lambda run: [record.down.unicast for record in run.rounds]),
         reply=mean(lambda run: list(run.longest)),
         training=mean(lambda run: [training(record) for record in run.rounds]),

@@ -1,7 +1,9 @@
 """A report as Markdown: results, broadcasts, time over a link, settings and commands."""
 
+import re
 from collections.abc import Iterable, Sequence
 
+from lossyfl.errors import printable
 from lossyfl.report import text
 from lossyfl.report.carrier import HEADS, carried
 from lossyfl.report.groups import Group
@@ -17,8 +19,14 @@ HEAD = (
 NOTE = f"""
 Accuracy is that of the last look at the test set, the mean over seeds; then the mean and standard deviation
 of the last {LOOKS} looks of all seeds, the mean of the looks at the last {ROUNDS} rounds, and the best look.
-Bytes are those of frames, a broadcast counted once; savings are against 32-bit floats, and by the paper's
+Bytes are those of frames, {{counted}}; savings are against 32-bit floats, and by the paper's
 count of 33 bits an entry over R_Q.
+"""
+ONCE = "a broadcast counted once"
+TO_EACH = "counted for every node that is sent them, as are models of floats, one per round"
+
+MEASURED = """Medians over rounds: the norm of what quantizing lost over that of what was given; the largest
+magnitude over the root mean square; and ||delta_m|| over the norm of a quantized reply.
 """
 
 
@@ -28,12 +36,18 @@ def markdown(groups: Sequence[Group], note: str = "", link: Link | None = None) 
     parts = [f"{_escaped(note)}\n"] if note else []
     for task in tasks:
         own = [group for group in groups if group.settings.task == task]
-        parts += [f"### {_escaped(task)}\n", _results(own), NOTE.lstrip(), _broadcasts(own)]
+        parts += [f"### {_escaped(task)}\n", _results(own), _note(own), _broadcasts(own)]
+        if any(row(group).peaks[0] is not None for group in own):
+            parts += [_measured(own), MEASURED]
         parts += [_carried(own)] if any(map(carried, own)) else []
         if link is not None:
             parts += [_times(own, link), _pays(own)]
     parts.append(_commands(groups))
     return "\n".join(parts)
+
+
+def _note(groups: Sequence[Group]) -> str:
+    return NOTE.lstrip().format(counted=TO_EACH if any(group.to_each for group in groups) else ONCE)
 
 
 def tail(facts: Row) -> str:
@@ -78,6 +92,22 @@ def _broadcasts(groups: Sequence[Group]) -> str:
     return _table(heads, lines)
 
 
+def _measured(groups: Sequence[Group]) -> str:
+    """What quantizing did, medians over rounds."""
+    heads = ("scheme", "error down", "error up", "peak of the model", "of the broadcast", "of replies",
+             "left over, of a reply")  # fmt: skip
+    lines = [
+        [
+            facts.label,
+            *map(_short, (facts.error.down, facts.error.up)),
+            *map(_one, facts.peaks),
+            _short(facts.memory),
+        ]
+        for facts in map(row, groups)
+    ]
+    return _table(heads, lines)
+
+
 def _carried(groups: Sequence[Group]) -> str:
     """What carried the frames, bytes a round to and from all devices."""
     heads = ("scheme", *(f"{name} {way}" for way in ("down", "up") for name in HEADS))
@@ -115,9 +145,9 @@ def _commands(groups: Sequence[Group]) -> str:
     for group in groups:
         for run in group.runs:
             settings = ", ".join(run.settings.toml().split("\n")[:-1])
-            lines.append(f"- `{run.name}`: {_escaped(settings)}")
+            lines.append(f"- {_code(run.name)}: {_escaped(settings)}")
             if run.about.command:
-                lines.append(f"  `{run.about.command}`")
+                lines.append(f"  {_code(run.about.command)}")
     return "\n".join(lines) + "\n"
 
 
@@ -136,6 +166,10 @@ def _two(value: float | None) -> str:
     return text.MISSING if value is None else f"{value:.2f}x"
 
 
+def _one(value: float | None) -> str:
+    return text.MISSING if value is None else f"{value:.1f}"
+
+
 def _short(value: float | None) -> str:
     return text.MISSING if value is None else f"{value:.1e}"
 
@@ -146,5 +180,19 @@ def _line(cells: Iterable[str]) -> str:
 
 def _escaped(word: str) -> str:
     """Text that is only text in Markdown."""
-    kept = "".join(f"\\{c}" if c in "\\`*_[]|#" else c for c in " ".join(word.split()))
+    line = printable(" ".join(word.split()))
+    kept = "".join(f"\\{c}" if c in "\\`*_[]|#" else c for c in line)
     return kept.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _code(words: str) -> str:
+    """Text that is only text in a span of code: more backticks around it than are in it, and one line.
+
+    >>> _code("a `b`")
+    '`` a `b` ``'
+    """
+    shown = printable(words).replace("\n", "\\n")
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest or not shown.strip() else ""
+    return f"{fence}{space}{shown}{space}{fence}"

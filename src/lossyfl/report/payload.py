@@ -22,17 +22,23 @@ BANDED: dict[str, Value] = {
     "train_loss": lambda r: r.train_loss,
     "eps": lambda r: r.eps,
     "distance": lambda r: r.distance,
-    "down": lambda r: r.down.nbytes,
+    "error_down": lambda r: r.broadcast.error if r.broadcast else None,
+    "error_up": lambda r: r.reply.error if r.reply else None,
+    "peak_model": lambda r: r.model_peak,
+    "peak_down": lambda r: r.broadcast.peak if r.broadcast else None,
+    "peak_up": lambda r: r.reply.peak if r.reply else None,
+    "memory": lambda r: r.memory,
+    "down": lambda r: r.handed.nbytes,
     "up": lambda r: r.up.nbytes,
 }
 """Drawn with a band over seeds."""
 
 PLAIN: dict[str, Value] = {
-    "raw_down": lambda r: r.down.raw,
+    "raw_down": lambda r: r.handed.raw,
     "raw_up": lambda r: r.up.raw,
-    "paper_down": lambda r: r.down.paper,
+    "paper_down": lambda r: r.handed.paper,
     "paper_up": lambda r: r.up.paper,
-    "entropy_down": lambda r: r.down.entropy,
+    "entropy_down": lambda r: r.handed.entropy,
     "entropy_up": lambda r: r.up.entropy,
     "broadcast": lambda r: r.seconds.broadcast,
     "devices": lambda r: r.seconds.devices,

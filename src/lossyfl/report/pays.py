@@ -34,10 +34,10 @@ class Pays:
 
 
 def downlink(group: Group) -> Pays:
-    """Of the broadcast, sent once for all."""
+    """Of the broadcast, sent once for all; of all copies, where there is none."""
 
     def saved(run: Run) -> list[float]:
-        return [record.down.raw - record.down.nbytes for record in run.rounds]
+        return [record.handed.raw - record.handed.nbytes for record in run.rounds]
 
     return _median(group, saved, lambda run: [coding_down(record) for record in run.rounds])
 

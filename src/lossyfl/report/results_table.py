@@ -23,7 +23,7 @@ HEADS = (
     (f"last {LOOKS} looks", "mean and standard deviation, all seeds"),
     ("best", "the best look of any seed"),
     ("rounds", "done so far"),
-    ("bytes down", "all frames of a run, a broadcast counted once"),
+    ("bytes down", "all frames of a run; a broadcast counts once, on Flower for every node"),
     ("bytes up", "all replies of a run"),
     ("saving down", "times fewer bytes than 32-bit floats"),
     ("saving up", "times fewer bytes than 32-bit floats"),

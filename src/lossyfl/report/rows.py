@@ -1,12 +1,12 @@
 """What a group came to: one row of every table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import Run
-from lossyfl.simulation.records import Round, Traffic
+from lossyfl.simulation.records import Round, Traffic, is_number
 
 LOOKS = 10
 """At the test set, at the end, over which accuracy is averaged."""
@@ -34,13 +34,16 @@ class Row:
     spread:  their standard deviation
     end:     the mean of the looks at the last ten rounds of all seeds
     best:    of all looks of all seeds
-    nbytes:  of a run, the mean over seeds; a broadcast counts once
+    nbytes:  of a run, the mean over seeds; a broadcast counts once, where there is one
     saving:  times fewer bytes than 32-bit floats
     paper:   the same by the paper's count, 33 bits an entry over R_Q
     bits:    an entry, in frames as they were sent
     seconds: of a run, the mean over seeds
     later:   the saving of the downlink without the first model, real and by the paper's count
     eps:     of the broadcasts, their median and the largest
+    error:   of quantizing over what was quantized, the median over rounds
+    peaks:   over the root mean square, of the model, the broadcast and replies, the medians over rounds
+    memory:  ||delta_m|| over the norm of a reply, the median over rounds
     """
 
     label: str
@@ -59,6 +62,9 @@ class Row:
     seconds: float
     later: tuple[float | None, float | None]
     eps: tuple[float | None, float | None]
+    error: Both
+    peaks: tuple[float | None, float | None, float | None]
+    memory: float | None
 
 
 def row(group: Group) -> Row:
@@ -70,8 +76,8 @@ def row(group: Group) -> Row:
     closing = ends(group)
     tail = [value for seen in looks for value in seen[-LOOKS:]]
     records = [record for run in whole for record in run.rounds]
-    later = [record.down for record in records if record.round > 0]
-    eps = [record.eps for record in records if record.eps is not None]
+    later = [record.handed for record in records if record.round > 0]
+    eps = [record.eps for record in records if is_number(record.eps)]
     runs = len(whole)
     return Row(
         label=group.label,
@@ -84,7 +90,7 @@ def row(group: Group) -> Row:
         end=fmean(closing) if closing else None,
         best=max((max(seen) for seen in looks if seen), default=None),
         nbytes=Both(
-            down=sum(record.down.nbytes for record in records) / runs,
+            down=sum(record.handed.nbytes for record in records) / runs,
             up=sum(record.up.nbytes for record in records) / runs,
         ),
         saving=_both(records, lambda t: t.raw, lambda t: t.nbytes),
@@ -96,7 +102,26 @@ def row(group: Group) -> Row:
             _ratio(later, lambda t: t.raw * 33 / 32, lambda t: t.paper),
         ),
         eps=(median(eps), max(eps)) if eps else (None, None),
+        error=Both(
+            down=_median(r.broadcast.error for r in records if r.broadcast),
+            up=_median(r.reply.error for r in records if r.reply),
+        ),
+        peaks=(
+            _median(r.model_peak for r in records),
+            _median(r.broadcast.peak for r in records if r.broadcast),
+            _median(r.reply.peak for r in records if r.reply),
+        ),
+        memory=_median(
+            r.memory / r.reply.norm
+            for r in records
+            if r.reply and r.reply.norm and r.memory is not None
+        ),
     )
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    found = list(filter(is_number, values))
+    return median(found) if found else None
 
 
 def ends(group: Group) -> list[float]:
@@ -114,14 +139,14 @@ def _longest(group: Group) -> list[Run]:
 def _looks(run: Run, start: int = 0) -> list[float]:
     """All accuracies from a round on."""
     rounds = run.rounds[max(start, 0) :]
-    return [record.accuracy for record in rounds if record.accuracy is not None]
+    return [record.accuracy for record in rounds if is_number(record.accuracy)]
 
 
 def _both(
     records: list[Round], over: Callable[[Traffic], float], under: Callable[[Traffic], float]
 ) -> Both:
     """The ratio of two sums, each way."""
-    down, up = [record.down for record in records], [record.up for record in records]
+    down, up = [record.handed for record in records], [record.up for record in records]
     return Both(down=_ratio(down, over, under), up=_ratio(up, over, under))
 
 
@@ -129,4 +154,5 @@ def _ratio(
     sent: list[Traffic], over: Callable[[Traffic], float], under: Callable[[Traffic], float]
 ) -> float | None:
     whole = sum(map(under, sent))
-    return sum(map(over, sent)) / whole if whole else None
+    ratio = sum(map(over, sent)) / whole if whole else None
+    return ratio if is_number(ratio) else None

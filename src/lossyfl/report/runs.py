@@ -1,15 +1,16 @@
 """Runs, read from their results directories; also from those that still grow."""
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
 from lossyfl.errors import InputError
+from lossyfl.files.reading import parse_json, read_text
+from lossyfl.report.handed import as_sent
 from lossyfl.report.longest import longest_replies
 from lossyfl.simulation.experiment import Experiment, experiment, read_toml
-from lossyfl.simulation.records import Round, Seconds, Traffic, read_rounds
+from lossyfl.simulation.records import Round, read_rounds
 from lossyfl.simulation.results import Results
 
 
@@ -18,11 +19,13 @@ class About:
     """What run.json says of a run.
 
     state:   as `Results.state` says, or "unknown" if nothing is said
+    why:     it was stopped, empty if that is not known or it was not
     command: that made or resumed it
     machine: processor, system and versions, by name
     """
 
     state: str = "unknown"
+    why: str = ""
     command: str = ""
     machine: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -59,16 +62,14 @@ def read(folder: Path) -> Run:
     """The run of one results directory."""
     try:
         rounds = read_rounds(folder / "rounds.jsonl")
-        for record in rounds:
-            _check(record)
         return Run(
             name=str(folder).encode(errors="replace").decode(),  # any bytes may name a folder
             settings=experiment(read_toml(folder / "config.toml")),
             about=replace(_about(folder / "run.json"), state=Results(folder).state() or "unknown"),
-            rounds=tuple(rounds),
+            rounds=as_sent(rounds, folder / "ledger.csv"),
             longest=longest_replies(folder / "ledger.csv", rounds),
         )
-    except (InputError, UnicodeDecodeError) as error:
+    except (InputError, OSError) as error:
         allowed = "those that lossyfl wrote"
         raise InputError("results", of=str(folder), allowed=allowed, got=str(error)) from error
 
@@ -84,26 +85,23 @@ def _results(folder: Path) -> list[Path]:
 def _about(path: Path) -> About:
     if not path.is_file():
         return About()
-    try:
-        facts = json.loads(path.read_text())
-        machine = cast("Mapping[object, object]", facts.get("machine", {}))
-        return About(
-            state=str(facts.get("state", "unknown")),
-            command=str(facts.get("command", "")),
-            machine={str(name): str(value) for name, value in machine.items()},
-        )
-    except (ValueError, AttributeError) as error:
-        raise InputError("content", of=path.name, allowed="JSON", got=str(error)) from error
+    facts = _items(parse_json(read_text(path, of="a run"), of=path.name), of=path.name)
+    machine = _items(facts.get("machine", {}), of=path.name)
+    return About(
+        why=_text(facts.get("why", "")),
+        command=_text(facts.get("command", "")),
+        machine={_text(name): _text(value) for name, value in machine.items()},
+    )
 
 
-def _check(record: Round) -> None:
-    """Raise if a round has a text where a number belongs."""
-    parts: tuple[Traffic, Traffic, Seconds] = (record.down, record.up, record.seconds)
-    numbers = [record.round, record.distance, record.replies, record.late]
-    for part in parts:
-        numbers += astuple(part)
-    seen = [record.accuracy, record.test_loss, record.train_loss, record.eps]
-    numbers += [value for value in seen if value is not None]
-    for value in numbers:
-        if type(value) not in (int, float):
-            raise InputError("values", of="rounds.jsonl", allowed="numbers", got=value)
+def _items(facts: object, *, of: str) -> dict[str, object]:
+    if not isinstance(facts, dict):
+        raise InputError("content", of=of, allowed="names and values", got="others")
+    return cast("dict[str, object]", facts)
+
+
+def _text(value: object) -> str:
+    """A text that any file can hold, or a number as text."""
+    if not isinstance(value, str | int | float):
+        raise InputError("values", of="run.json", allowed="texts", got="others")
+    return str(value).encode(errors="replace").decode()

@@ -19,7 +19,7 @@ def settings_table(groups: Sequence[Group]) -> Markup:
         tag(
             "tr",
             tag("th", _swatch(number), tag("code", run.name), scope="row"),
-            tag("td", run.about.state),
+            tag("td", _state(run)),
             *(_setting(key, _value(run, key), usual[key]) for key in differing),
             data_group=str(number),
         )
@@ -65,6 +65,16 @@ def _who(runs: Sequence[Run], machine: tuple[tuple[str, str], ...], kinds: int) 
 def _facts(pairs: Sequence[tuple[str, str]]) -> Markup:
     entries = [tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs]
     return tag("dl", *entries)
+
+
+def _state(run: Run) -> str:
+    """How a run stands; of one that was stopped, why."""
+    about = run.about
+    killed = "the process was killed, or the machine stopped"
+    why = about.why or (killed if about.state == "stopped" else "")
+    return (
+        f"{about.state}: {why}" if why and about.state in ("stopped", "diverged") else about.state
+    )
 
 
 def _value(run: Run, key: str) -> str:

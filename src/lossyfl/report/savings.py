@@ -98,7 +98,7 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
     for group in groups:
         facts, closing = row(group), ends(group)
         saving = along(facts.saving, way)
-        if saving is None or not closing:
+        if saving is None or saving <= 0 or not closing:
             continue
         made = Point(
             seeds=len(closing),
@@ -117,7 +117,7 @@ def along(savings: Both, way: Way) -> float | None:
     """The saving of one way."""
     if way != "both":
         return savings.down if way == "down" else savings.up
-    if savings.down is None or savings.up is None:
+    if not savings.down or not savings.up:
         return None
     return 2 / (1 / savings.down + 1 / savings.up)
 

@@ -2,8 +2,11 @@
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 
+from lossyfl.measures import Measured
 from lossyfl.report.groups import Group
 from lossyfl.report.rows import row
 
@@ -18,8 +21,10 @@ HEAD = (
 ROUNDS_HEAD = (
     "task", "scheme", "label", "seed", "round", "accuracy", "test_loss", "train_loss", "eps",
     "distance", "replies", "bytes_down", "bytes_down_unicast", "bytes_up", "raw_down", "raw_up",
+    "plain_down", "plain_up",
     "paper_down", "paper_up", "entropy_down", "entropy_up", "carrier_down", "carrier_up", "wire_down",
-    "wire_up", "seconds",
+    "wire_up", "seconds", "peak_model", "norm_broadcast", "peak_broadcast", "error_broadcast",
+    "norm_reply", "peak_reply", "error_reply", "memory",
 )  # fmt: skip
 
 
@@ -37,8 +42,28 @@ def _text(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(head)
-    writer.writerows(lines)
+    writer.writerows([_inert(cell) for cell in line] for line in lines)
     return out.getvalue()
+
+
+def _inert(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula: text that begins as one has an apostrophe before it.
+
+    >>> _inert("=1+1"), _inert(-1.5)
+    ("'=1+1", -1.5)
+    """
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r", " ")  # the writer leaves it bare, and readers end the line there
+    first = next((c for c in cell if c.isprintable() and not c.isspace()), "")
+    formula = unicodedata.normalize("NFKC", first)[:1] in (
+        "=",
+        "+",
+        "-",
+        "@",
+    )  # full-width ones, too
+    hidden = not cell[:1].isprintable() or cell[:1].isspace()
+    return f"'{text}" if formula or hidden else text
 
 
 def _group(group: Group) -> list[object]:
@@ -71,7 +96,15 @@ def _rounds(group: Group) -> Iterable[list[object]]:
                 group.label,
                 run.settings.seed,
                 *(r.round, r.accuracy, r.test_loss, r.train_loss, r.eps, r.distance, r.replies),
-                *(r.down.nbytes, r.down.unicast, r.up.nbytes, r.down.raw, r.up.raw),
-                *(r.down.paper, r.up.paper, r.down.entropy, r.up.entropy),
+                *(r.handed.nbytes, r.down.unicast, r.up.nbytes, r.handed.raw, r.up.raw),
+                *(r.down.plain, r.up.plain),
+                *(r.handed.paper, r.up.paper, r.handed.entropy, r.up.entropy),
                 *(r.down.carrier, r.up.carrier, r.down.wire, r.up.wire, r.seconds.total),
+                r.model_peak,
+                *(_measured(r.broadcast) + _measured(r.reply)),
+                r.memory,
             ]
+
+
+def _measured(measured: Measured | None) -> list[float | None]:
+    return list(astuple(measured)) if measured else [None] * 3

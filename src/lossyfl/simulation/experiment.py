@@ -3,6 +3,7 @@
 How it is run (workers, folders, checkpoints) is no part of it: the result is the same.
 """
 
+import hashlib
 import json
 import re
 import tomllib
@@ -12,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossyfl.errors import InputError, one_of
+from lossyfl.files.reading import read_text
 
 if TYPE_CHECKING:
     from lossyfl.tasks.base import Defaults  # torch is not needed to check settings
 
 
+LONGEST = 120
+"""Characters of a folder's name: file systems take 255 bytes, people fewer."""
 EVALUATE = ("server", "devices", "average")
 """Whose model may be looked at."""
 
@@ -95,13 +99,15 @@ KEYS = tuple(field.name for field in fields(Experiment))
 
 def read_toml(path: Path) -> dict[str, object]:
     """The keys and values of a TOML file, to be merged with those of the command line."""
+    return parse_toml(read_text(path, of="a run"), of=path.name)
+
+
+def parse_toml(text: str, *, of: str) -> dict[str, object]:
+    """The keys and values of a TOML text."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        allowed = "a TOML file that can be read"
-        raise InputError("file", of="a run", allowed=allowed, got=f"{path}: {error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError("content", of=path.name, allowed="TOML", got=str(error)) from error
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # of thousands of digits or brackets, too
+        raise InputError("content", of=of, allowed="TOML", got=str(error)) from error
 
 
 def experiment(settings: Mapping[str, object]) -> Experiment:
@@ -123,6 +129,23 @@ def slug(text: str) -> str:
     'lfl-q1=2-q2=2'
     """
     return re.sub(r"[^A-Za-z0-9.=+-]+", "-", text)
+
+
+def named(chosen: Experiment) -> str:
+    """A name for the folder of a run: task, scheme, seed, and every other setting that was said.
+
+    >>> named(Experiment(scheme="lfl:q1=2,q2=2", rounds=50))
+    'digits-lfl-q1=2-q2=2-0-rounds=50'
+    """
+    usual = Experiment()
+    first = ("task", "scheme", "seed")
+    said = [key for key in KEYS if key not in first and getattr(chosen, key) != getattr(usual, key)]
+    rest = "".join(f"-{key}={getattr(chosen, key)}" for key in said)
+    name = slug(f"{chosen.task}-{chosen.scheme}-{chosen.seed}{rest}")
+    if len(name) <= LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: LONGEST - len(digest) - 1]}-{digest}"
 
 
 def _toml(value: object) -> str:

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import cast
 
 from lossyfl.errors import InputError
+from lossyfl.files.reading import read_text
 from lossyfl.ledger import Direction, Entry, Kind, Ledger
 
 HEADER = "round,direction,kind,devices,nbytes,entries,paper_bits,entropy_bits,frame\n"
+MOST = 10_000_000
+"""Devices that a line can name: a short line of many more would be a bomb."""
 _shared = attrgetter(
     "round", "direction", "kind", "nbytes", "entries", "paper_bits", "entropy_bits", "frame"
 )
@@ -48,16 +51,18 @@ def ranges(numbers: list[int]) -> str:
 
 def read(path: Path) -> Ledger:
     """The ledger of a file."""
+    lines = read_text(path, of="a run").splitlines()
     try:
-        with path.open(newline="") as file:
-            return Ledger(entry for row in csv.DictReader(file) for entry in _entries(row))
-    except (KeyError, ValueError, TypeError) as error:
+        return Ledger(entry for row in csv.DictReader(lines) for entry in _entries(row))
+    except (KeyError, ValueError, TypeError, AttributeError, csv.Error) as error:
         raise InputError("content", of=path.name, allowed="a ledger", got=str(error)) from error
 
 
 def _entries(row: dict[str, str]) -> Iterator[Entry]:
     for run in row["devices"].split():
         first, _, last = run.partition("-")
+        if not 0 <= int(first) <= int(last or first) < int(first) + MOST:
+            raise ValueError(f"devices {run}")
         for device in range(int(first), int(last or first) + 1):
             yield Entry(
                 round=int(row["round"]),

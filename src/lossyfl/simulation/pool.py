@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from lossyfl.errors import Diverged, InputError, LossyflError, Stopped
+from lossyfl.extras import of_extra
 from lossyfl.schemes import Scheme
 from lossyfl.simulation.memory import keep_freed_memory
 from lossyfl.simulation.setup import Setup
@@ -35,6 +35,9 @@ from lossyfl.simulation.work import Workshop
 from lossyfl.tasks.base import Parts, Samples, Task
 from lossyfl.tasks.training import Local, Trainer
 from lossyfl.types import Vector
+
+with of_extra("sim"):
+    import torch
 
 A = TypeVar("A")
 C = TypeVar("C", covariant=True)

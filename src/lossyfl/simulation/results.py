@@ -13,6 +13,7 @@ updates/           with --save-updates
 import fcntl
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -21,12 +22,18 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal, cast, get_args
 
 from lossyfl import machine
-from lossyfl.errors import InputError, Stopped
-from lossyfl.files import safetensors
-from lossyfl.files.atomic import write_atomically
+from lossyfl.errors import InputError
+from lossyfl.files import disk, safetensors
+from lossyfl.files.atomic import (
+    is_temporary,
+    private_folder,
+    remove_leftovers,
+    write_atomically,
+)
+from lossyfl.files.reading import parse_json, read_text
 from lossyfl.files.safetensors import File, Tensor
 from lossyfl.ledger import Ledger
 from lossyfl.simulation import ledger_file
@@ -53,7 +60,7 @@ class Summary:
     """What a run came to.
 
     accuracy: of the last look at the test set, None if there was none
-    down, up: bytes; a broadcast counts once
+    down, up: bytes; a broadcast counts once, where there is one
     saving_*: against 32-bit floats
     paper_*:  the saving by the paper's count
     """
@@ -72,9 +79,9 @@ class Summary:
 def summarize(rounds: list[Round]) -> Summary:
     """The sums over all rounds."""
     seen = [record.accuracy for record in rounds if record.accuracy is not None]
-    down, up = sum(r.down.nbytes for r in rounds), sum(r.up.nbytes for r in rounds)
-    paper_down, paper_up = sum(r.down.paper for r in rounds), sum(r.up.paper for r in rounds)
-    raw_down, raw_up = sum(r.down.raw for r in rounds), sum(r.up.raw for r in rounds)
+    down, up = sum(r.handed.nbytes for r in rounds), sum(r.up.nbytes for r in rounds)
+    paper_down, paper_up = sum(r.handed.paper for r in rounds), sum(r.up.paper for r in rounds)
+    raw_down, raw_up = sum(r.handed.raw for r in rounds), sum(r.up.raw for r in rounds)
     return Summary(
         rounds=len(rounds),
         accuracy=seen[-1] if seen else None,
@@ -100,18 +107,27 @@ class Results:
 
     def create(self, settings: Experiment) -> None:
         """Write all that is known before the first round."""
-        self.write_config(settings)
-        self.checkpoint.mkdir(exist_ok=True)
-        self.rounds.write_text("")
-        self.ledger.write_text(ledger_file.HEADER)
+        self.write_config(settings)  # first: it says that the folder is a run's
+        self.close_to_others()
+        write_atomically(self.rounds, [])
+        write_atomically(self.ledger, [ledger_file.HEADER.encode()])
+        disk.sync_folder(self.folder.absolute().parent)
+
+    def close_to_others(self) -> None:
+        """Have a folder for checkpoints that only its owner can look into."""
+        try:
+            private_folder(self.checkpoint)
+        except OSError as error:
+            allowed = "a folder of one's own, and no link"
+            raise InputError("checkpoint", of="a run", allowed=allowed, got=str(error)) from error
 
     def check_free(self, *, force: bool) -> None:
         """Raise if the folder is taken; it may hold a run without any round, with `force` any run."""
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError("out", of="a run", allowed="a folder", got=str(self.folder))
         inside = self.folder.iterdir() if self.folder.exists() else ()
-        if all(path.name == ".lock" for path in inside):
-            return
+        if all(path.name == ".lock" or self._is_leftover(path) for path in inside):
+            return  # a run that was killed before it wrote its settings, at the most
         shown = shlex.quote(str(self.folder))
         if not self._holds_a_run():
             raise InputError(
@@ -140,12 +156,36 @@ class Results:
             return False
         return True
 
+    def _is_leftover(self, path: Path) -> bool:
+        """Whether a file is what a killed process left of one of ours, of today's version or older ones."""
+        names = [own.name for own in self._files()]
+        older = re.compile(rf"\.({'|'.join(map(re.escape, names))})\.[a-z0-9_]{{8}}")
+        ours = any(is_temporary(path.name, of=name) for name in names)
+        return (ours or bool(older.fullmatch(path.name))) and path.is_file()
+
+    def _files(self) -> tuple[Path, ...]:
+        """All files but those in folders; the settings last."""
+        return (self.about, self.rounds, self.ledger, self.model, self.config)
+
     def clear(self) -> None:
-        """Remove what a run has written, and nothing else."""
-        for path in (self.config, self.about, self.rounds, self.ledger, self.model):
-            path.unlink(missing_ok=True)
+        """Remove what a run has written, and nothing else; the settings last: they say whose folder it is."""
         for folder in (self.checkpoint, self.updates, self.folder / "tensorboard"):
+            if folder.is_symlink():
+                disk.unlink(folder)  # and not what it leads to
+            disk.before("unlink", folder)
             shutil.rmtree(folder, ignore_errors=True)
+        self.remove_leftovers()
+        for path in self._files():
+            disk.unlink(path)
+
+    def remove_leftovers(self) -> None:
+        """Remove temporary files of processes that were killed; the folder is locked."""
+        for path in self.folder.iterdir():
+            if self._is_leftover(path):
+                disk.unlink(path)
+        for folder in (self.checkpoint, self.updates):
+            if folder.is_dir() and not folder.is_symlink():
+                remove_leftovers(folder)
 
     @contextmanager
     def locked(self) -> Generator[None]:
@@ -158,11 +198,12 @@ class Results:
                 raise InputError("out", of="a run", allowed=allowed, got=str(self.folder)) from None
             yield
 
-    def _lock_file(self) -> IO[str]:
+    def _lock_file(self) -> IO[bytes]:
         """The file that is locked, in a folder that is there then."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            return (self.folder / ".lock").open("w")
+            flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK
+            return os.fdopen(disk.open_own(self.folder / ".lock", flags, 0o666), "r+b")
         except OSError as error:
             allowed = "a folder that can be made and written"
             raise InputError("out", of="a run", allowed=allowed, got=str(error)) from error
@@ -174,26 +215,33 @@ class Results:
     def read_config(self) -> Experiment:
         """The settings of the run."""
         if not self.config.is_file():
-            allowed = "a results directory, with a config.toml"
+            allowed = "a results directory, with a config.toml (without one, begin: lossyfl run)"
             raise InputError("folder", of="a run", allowed=allowed, got=str(self.folder))
         return experiment(read_toml(self.config))
 
-    def state(self) -> str:
+    def state(self) -> 'State | Literal[""]':
         """How the run stands, by its own words; empty if there are none.
 
         A run that says that it is running but has let go of its folder was killed: "stopped".
         """
         try:
-            said = str(json.loads(self.about.read_text()).get("state", ""))
-        except (OSError, ValueError, AttributeError):
+            facts = parse_json(read_text(self.about, of="a run"), of=self.about.name)
+        except InputError:
             return ""
-        return "stopped" if said == "running" and not is_locked(self.folder) else said
+        said = cast("dict[str, object]", facts).get("state") if isinstance(facts, dict) else ""
+        if said not in get_args(State):
+            return ""
+        killed = said == "running" and not is_locked(self.folder)
+        return "stopped" if killed else cast("State", said)
 
-    def write_about(self, state: State, rounds: list[Round], command: str | None = None) -> None:
-        """How the run stands; `command` made it, by default that of this process."""
+    def write_about(
+        self, state: State, rounds: list[Round], command: str | None = None, why: str = ""
+    ) -> None:
+        """How the run stands; `command` made it, by default that of this process; `why` it was stopped."""
         typed = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
         facts = {
             "state": state,
+            **({"why": why} if why else {}),
             "command": typed if command is None else command,
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine.describe(),
@@ -203,14 +251,14 @@ class Results:
 
     def append(self, record: Round, ledger: Ledger) -> None:
         """Add a round; whole lines, so that a reader never sees half of one."""
-        _append(self.ledger, "".join(ledger_file.lines(ledger.entries)))
-        _append(self.rounds, record.line())
+        disk.append(self.ledger, "".join(ledger_file.lines(ledger.entries)))
+        disk.append(self.rounds, record.line())
 
     def sizes(self) -> Sizes:
         """How long the growing files are now, brought to the disk."""
         for path in (self.rounds, self.ledger):
             with path.open("rb") as file:
-                os.fsync(file.fileno())
+                disk.sync(file.fileno(), path)
         return Sizes(rounds=self.rounds.stat().st_size, ledger=self.ledger.stat().st_size)
 
     def truncate(self, sizes: Sizes) -> list[Round]:
@@ -219,8 +267,9 @@ class Results:
             if not path.is_file() or path.stat().st_size < size:
                 allowed = f"as long as at the checkpoint, {size:,} bytes"
                 raise InputError("content", of=str(path), allowed=allowed, got="less")
-        os.truncate(self.rounds, sizes.rounds)
-        os.truncate(self.ledger, sizes.ledger)
+        for path, size in ((self.rounds, sizes.rounds), (self.ledger, sizes.ledger)):
+            with path.open("r+b") as file:
+                disk.truncate(file.fileno(), path, size)
         return read_rounds(self.rounds)
 
     def keep_rounds(self, count: int) -> None:
@@ -248,19 +297,11 @@ class Results:
 def is_locked(folder: Path) -> bool:
     """Whether a process works in a folder."""
     try:
-        with (folder / ".lock").open("r") as file:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(folder / ".lock", flags), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
+    except BlockingIOError:
         return True
+    except OSError:  # none, or none that a run would lock
+        return False
     return False
-
-
-def _append(path: Path, text: str) -> None:
-    """Add text in one write."""
-    data = text.encode()
-    with path.open("ab", buffering=0) as file:
-        written = file.write(data)
-    if written != len(data):
-        raise Stopped(f"{path} could not be written: the disk may be full")

@@ -5,6 +5,7 @@ things that change no byte. The broadcast is decoded once, by one listener, for 
 in sync: they would all get the same. And a device is told at once whether its reply arrived.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from functools import reduce
@@ -15,8 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.device import Device
+from lossyfl.errors import NotFinite
 from lossyfl.ledger import Ledger
+from lossyfl.measures import mean, measure
 from lossyfl.round import sample
+from lossyfl.rules import ReplyRule
 from lossyfl.server import Server
 from lossyfl.simulation.average import averaged
 from lossyfl.simulation.checkpoint import fresh
@@ -76,6 +80,7 @@ class Simulation:
             seed=chosen.seed,
             listen="all" if chosen.listen == "all" else "participants",
             tensors=setup.tensors,
+            rule=ReplyRule(norm="off"),  # all devices are ours: what they send is the experiment
         )
         self.committed, self.slots = fresh(setup.devices), fresh(setup.devices)
         self.common_steps = 0
@@ -117,10 +122,13 @@ class Simulation:
         answers, accepting = self._collect(participants)
         devices = clock.lap()
         distance = float(np.linalg.norm(self.server.theta - self.server.estimate))
+        model_peak = measure(self.server.theta).peak
         self.updates.save(self.server, answers, self.store, self.slots)
         saving += clock.lap()
         self._share_moments(answers)
         self.server.close_round()
+        if self.server.ledger.refusals.counts["overflow"]:
+            raise NotFinite("the sum of replies", of=f"round {self.server.round}", got="infinity")
         if self.setup.experiment.evaluate == "average":
             self.average = averaged(self.average, self.server.estimate)
         aggregate = accepting + clock.lap()
@@ -146,6 +154,10 @@ class Simulation:
             train_loss=self._train_loss(answers),
             eps=ledger.eps.get(self.server.round),
             distance=distance,
+            model_peak=model_peak,
+            broadcast=self.server.measured,
+            reply=mean([answer.measured for answer in answers]),
+            memory=_rms([answer.memory for answer in answers]),
             replies=len(answers) - len(late),
             late=len(late),
             late_bytes=sum(len(answer.frame) for answer in late),
@@ -280,3 +292,8 @@ class Simulation:
             round=round, estimate=estimate, downlink=self.server.state().link, uplink=uplink
         )
         self._listener.restore(state)
+
+
+def _rms(values: list[float]) -> float | None:
+    """The root of the mean square, of as many devices as have trained."""
+    return math.sqrt(sum(value * value for value in values) / len(values)) if values else None

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,21 +18,26 @@ from typing import Protocol
 
 import numpy as np
 
-from lossyfl.errors import Diverged, InputError, LossyflError, Stopped
+from lossyfl.errors import Diverged, InputError, Interrupted, LossyflError, Stopped
+from lossyfl.files import disk
 from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
 from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.pool import check_portable, open_pool
 from lossyfl.simulation.records import Round, read_rounds
-from lossyfl.simulation.results import Results, Summary, summarize
+from lossyfl.simulation.results import Results, State, Summary, summarize
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup, prepare
-from lossyfl.simulation.store import Shape, Store, create, wait_until_alone
+from lossyfl.simulation.store import Store, create, wait_until_alone
 from lossyfl.simulation.updates import Updates
 
 
 class Watcher(Protocol):
     """Someone who is told how a run goes."""
+
+    def preparing(self, what: str) -> None:
+        """What is done before the first round, and may take a while."""
+        ...
 
     def started(self, setup: Setup, done: list[Round]) -> None:
         """Everything is ready; these rounds were done before."""
@@ -53,6 +58,9 @@ class Watcher(Protocol):
 
 class Silent:
     """Nobody."""
+
+    def preparing(self, what: str) -> None:
+        """Say nothing."""
 
     def started(self, setup: Setup, done: list[Round]) -> None:
         """Say nothing."""
@@ -98,16 +106,18 @@ def run(
     _check(workers, checkpoint_every)
     results = Results(out)
     results.check_free(force=force)
+    watcher = watcher or Silent()
+    watcher.preparing(f"loading the data of {experiment.task}")
     setup = prepare(experiment, data_dir)
     _check_updates(save_updates, setup.rounds)
     if workers > 1:
         check_portable(setup.task)
-    with results.locked():
+    with results.locked(), _disk_errors(out):
         results.check_free(force=force)  # again: another run may have been quicker
         results.clear()
         results.create(setup.experiment)
         journey = _Journey(setup, results, workers, data_dir, save_updates)
-        return journey.go(watcher or Silent(), checkpoint_every, None)
+        return journey.go(watcher, checkpoint_every, None)
 
 
 def resume(
@@ -127,21 +137,26 @@ def resume(
     _check(workers, checkpoint_every)
     results = Results(out)
     results.read_config()  # raises if there is no run, before a lock makes a folder
-    with results.locked():
+    with results.locked(), _disk_errors(out):
+        results.close_to_others()
+        results.remove_leftovers()
         settings, saved = results.read_config(), checkpoints.load(results.checkpoint)
         if rounds is not None and rounds <= saved.server.round:
             allowed = f"more than the {saved.server.round + 1} that are done"
             raise InputError("rounds", of="resume", allowed=allowed, got=rounds)
         settings = settings if rounds is None else replace(settings, rounds=rounds)
         folder = data_dir or (Path(saved.data_dir) if saved.data_dir else None)
+        watcher = watcher or Silent()
+        watcher.preparing(f"loading the data of {settings.task}")
         setup = prepare(settings, folder)
+        saved.check_settings(setup.experiment)
         _check_updates(save_updates, setup.rounds, done=saved.server.round + 1)
         if workers > 1:
             check_portable(setup.task)
         wait_until_alone(checkpoints.store_path(results.checkpoint))
         wanted = save_updates | frozenset(saved.save_updates)
         journey = _Journey(setup, results, workers, folder, wanted)
-        return journey.go(watcher or Silent(), checkpoint_every, saved)
+        return journey.go(watcher, checkpoint_every, saved)
 
 
 class _Journey:
@@ -159,6 +174,7 @@ class _Journey:
         self.workers = workers
         self.updates = Updates(folder=results.updates, rounds=save_updates)
         self.done: list[Round] = []
+        self.before = 0
         self.saved = -1
 
     def go(self, watcher: Watcher, checkpoint_every: float, saved: Checkpoint | None) -> Outcome:
@@ -168,9 +184,14 @@ class _Journey:
         if saved is not None:
             self.done = read_rounds(self.results.rounds)[: saved.server.round + 1]
             self.saved = saved.server.round
+        self.before = len(self.done)
         with ExitStack() as stack:
             try:
-                with _interrupts(watcher, interrupted):
+                with _interrupts(watcher, interrupted, self._has_begun):
+                    if self.workers > 1:
+                        watcher.preparing(
+                            f"starting {self.workers} workers: kernels are loaded, or compiled once"
+                        )
                     self._open(stack, saved)
                     opened = True
                     self.results.write_about("running", self.done)
@@ -185,11 +206,11 @@ class _Journey:
             except (Exception, KeyboardInterrupt) as error:
                 if opened or saved is None:
                     with suppress(OSError):  # there may be no room for it
-                        state = "diverged" if isinstance(error, Diverged) else "stopped"
-                        self.results.write_about(state, self.done)
+                        self.results.write_about(_state(error), self.done, why=_why(error))
                 if isinstance(error, InputError) and not (opened and self.done):
                     raise  # nothing was done
-                raise Stopped(self._explain(error)) from error
+                kind = Interrupted if isinstance(error, KeyboardInterrupt) else Stopped
+                raise kind(self._explain(error)) from error
         summary = summarize(self.done)
         return Outcome(
             folder=self.results.folder,
@@ -198,11 +219,15 @@ class _Journey:
             summary=summary,
         )
 
+    def _has_begun(self) -> bool:
+        """Whether a round was done since the start: something that is worth the end of the next."""
+        return len(self.done) > self.before
+
     def _open(self, stack: ExitStack, saved: Checkpoint | None) -> None:
         """The store, the workers, and the state to go on from."""
         path, shape = checkpoints.store_path(self.results.checkpoint), self.setup.shape
         if saved is None:
-            _make_room(path, shape)
+            create(path, shape)
         self.store = Store(path, shape)
         stack.callback(self.store.close)
         self.pool = open_pool(self.setup, path, shape, self.workers)
@@ -215,12 +240,14 @@ class _Journey:
 
     def restore(self, saved: Checkpoint) -> None:
         """Go back to a checkpoint."""
+        saved.check_sizes(len(self.setup.theta), len(self.pool.common))
+        saved.check_store(self.store)
         slots = np.frombuffer(saved.slots, dtype=np.int8)
         self.simulation.restore(saved.server, slots, saved.common_steps, saved.average)
         self.pool.common[:] = saved.common
         self.done = self.results.truncate(saved.sizes)
         self.results.write_config(self.setup.experiment)
-        self.results.model.unlink(missing_ok=True)  # of fewer rounds
+        disk.unlink(self.results.model)  # of fewer rounds
 
     def save(self) -> None:
         """Make a checkpoint of now: first everything that it refers to, then itself."""
@@ -237,6 +264,8 @@ class _Journey:
                 data_dir=str(self.data_dir.absolute()) if self.data_dir else "",
                 average=simulation.average,
                 save_updates=tuple(sorted(self.updates.rounds)),
+                digests=self.store.digests(simulation.slots).astype("<i8").tobytes(),
+                settings=self.setup.experiment.toml(),
             ),
         )
         simulation.commit()
@@ -265,7 +294,7 @@ class _Journey:
         folder = self.results.folder
         what = str(error)
         if isinstance(error, KeyboardInterrupt):
-            what = "stopped at once"
+            what = "stopped at once" if self._has_begun() else "stopped before the first round"
         elif not isinstance(error, LossyflError | OSError):
             what = "".join(traceback.format_exception(error)).rstrip()  # somebody's own code
         if isinstance(error, Diverged | InputError):
@@ -273,6 +302,8 @@ class _Journey:
             whole = f"the checkpoint of round {self.saved} is whole, " if self.saved >= 0 else ""
             where = f"{whole}results so far are in {folder}"
             return f"{what}\nit would be the same again: {advice}; {where}"
+        if self.saved < 0 and isinstance(error, KeyboardInterrupt) and not self.done:
+            return f"{what}: there is nothing to keep, the same command begins anew"
         if self.saved < 0:
             return f"{what}\nno checkpoint was written; results so far are in {folder}"
         command = f"lossyfl resume {shlex.quote(str(folder))}"
@@ -281,20 +312,41 @@ class _Journey:
         )
 
 
-def _make_room(path: Path, shape: Shape) -> None:
-    try:
-        create(path, shape)
-    except OSError as error:
-        raise Stopped(f"no room for the devices' {shape.nbytes:,} bytes: {error}") from error
+def _state(error: BaseException) -> State:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return "diverged" if isinstance(error, Diverged) else "stopped"
+
+
+def _why(error: BaseException) -> str:
+    """What stopped a run, in one line; empty if somebody wished it."""
+    if isinstance(error, KeyboardInterrupt):
+        return ""
+    said, *_ = str(error).splitlines() or [""]
+    expected = isinstance(error, LossyflError)
+    return said if expected else ": ".join(filter(None, (type(error).__name__, said)))
 
 
 @contextmanager
-def _interrupts(watcher: Watcher, wished: threading.Event) -> Generator[None]:
-    """Have Ctrl-C or a request to end set an event; the second one stops at once."""
+def _disk_errors(out: Path) -> Generator[None]:
+    """Say what a disk did before the first round; what it does later is told by the run under way."""
+    try:
+        yield
+    except OSError as error:
+        raise Stopped(
+            f"{error}\nnothing was done in {out}: the same command does it again"
+        ) from error
+
+
+@contextmanager
+def _interrupts(
+    watcher: Watcher, wished: threading.Event, has_begun: Callable[[], bool]
+) -> Generator[None]:
+    """Have Ctrl-C or a request to end set an event; the second one, or one before a round, stops at once."""
 
     def wish(number: int, frame: FrameType | None) -> None:
         del number, frame
-        if wished.is_set():
+        if wished.is_set() or not has_begun():
             raise KeyboardInterrupt
         wished.set()
         watcher.stopping()

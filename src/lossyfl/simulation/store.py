@@ -4,8 +4,9 @@ Every device has two slots. Work since the last checkpoint goes to the slot that
 name, so a run that is killed at any moment finds the checkpoint's slots as they were. Ten thousand
 devices take disk, and only those at work take memory.
 
-A slot is 16 whole numbers (the last accepted round, the optimizer's steps), then delta_m, then the
-optimizer's moments, as float32.
+A slot is 8 whole numbers (the last accepted round, the optimizer's steps, a digest of the rest), then
+delta_m, then the optimizer's moments, as float32. The checkpoint names the digest of every slot that holds:
+a bit that flipped since, or a write that never reached the disk, is found before a run goes on.
 """
 
 import fcntl
@@ -15,9 +16,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
-from lossyfl.errors import InputError
+from lossyfl.errors import DiskError, InputError
+from lossyfl.files import disk
+from lossyfl.files.atomic import STATE, open_private
 from lossyfl.links import LinkState
 from lossyfl.tasks.training import Moments
 from lossyfl.types import Vector
@@ -25,10 +29,14 @@ from lossyfl.types import Vector
 HEADER = 16
 """float32 places that hold the slot's whole numbers."""
 
+ACCEPTED, STEPS, DIGEST = 0, 1, 2
+"""Which number says what."""
+
 FRESH = -1
 """The slot of a device that has not trained yet."""
 
 Slots: TypeAlias = NDArray[np.int8]
+Digests: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +69,33 @@ class Shape:
 
 def create(path: Path, shape: Shape) -> None:
     """Make the file, with its room on the disk: later there is no error that says it is full."""
-    with path.open("wb") as file:
-        file.truncate(shape.nbytes)
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, shape.nbytes)
+    try:
+        disk.unlink(path)
+        fd = disk.create(path, STATE)
+        try:
+            os.fchmod(fd, STATE)
+            disk.truncate(fd, path, shape.nbytes)
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(fd, 0, shape.nbytes)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise DiskError(f"no room for the devices' {shape.nbytes:,} bytes: {error}") from error
 
 
 def wait_until_alone(path: Path) -> None:
     """Return when no process has the file open: workers of a run that was killed may be at work still."""
     if path.is_file():
-        with path.open("rb") as file:
+        with os.fdopen(_opened(path, write=False), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _opened(path: Path, *, write: bool) -> int:
+    try:
+        return open_private(path, write=write)
+    except OSError as error:
+        allowed = "a file of one's own, and no link"
+        raise InputError("store", of="a run", allowed=allowed, got=str(error)) from error
 
 
 class Store:
@@ -81,14 +105,16 @@ class Store:
         if not path.is_file() or path.stat().st_size != shape.nbytes:
             allowed = f"a file of {shape.nbytes:,} bytes"
             raise InputError("content", of=str(path), allowed=allowed, got="another")
-        self.shape = shape
-        self._file = path.open("rb")
+        self.shape, self._path = shape, path
+        self._file = os.fdopen(_opened(path, write=False), "rb")
         fcntl.flock(self._file, fcntl.LOCK_SH)
         dimensions = (shape.devices, 2, shape.slot)
-        self._mapped = np.memmap(path, dtype=np.float32, mode="r+", shape=dimensions)
+        # Another file than the lock's: a map would keep that open.
+        with os.fdopen(_opened(path, write=True), "r+b") as file:
+            self._mapped = np.memmap(file, dtype=np.float32, mode="r+", shape=dimensions)
         self._slots: NDArray[np.float32] = np.asarray(self._mapped)
         self._fresh = np.zeros(shape.slot, dtype=np.float32)
-        self._fresh[:HEADER].view(np.int64)[0] = -1
+        self._fresh[:HEADER].view(np.int64)[ACCEPTED] = -1
 
     def read(self, device: int, slot: int) -> Remembered:
         """What a slot holds."""
@@ -96,9 +122,9 @@ class Store:
         numbers = record[:HEADER].view(np.int64)
         memory, moments = self._vectors(record)
         return Remembered(
-            accepted=int(numbers[0]),
+            accepted=int(numbers[ACCEPTED]),
             uplink=LinkState(memory=memory),
-            moments=Moments(values=moments, steps=int(numbers[1])),
+            moments=Moments(values=moments, steps=int(numbers[STEPS])),
         )
 
     def write(self, device: int, slot: int, what: Remembered) -> None:
@@ -109,7 +135,30 @@ class Store:
         if what.moments.steps:
             moments[:] = what.moments.values
         numbers = record[:HEADER].view(np.int64)
-        numbers[0], numbers[1] = what.accepted, what.moments.steps
+        numbers[ACCEPTED], numbers[STEPS] = what.accepted, what.moments.steps
+        numbers[DIGEST] = self._digest(record)
+
+    def digests(self, slots: Slots) -> Digests:
+        """Of the slots that hold, as they were written; 0 for fresh devices."""
+        numbers = self._slots[:, :, :HEADER].view(np.int64)
+        named = numbers[np.arange(self.shape.devices), np.maximum(slots, 0), DIGEST]
+        return np.where(slots == FRESH, 0, named)
+
+    def seal(self, slots: Slots) -> None:
+        """Note the digest of every slot that holds: older versions did not."""
+        for device in np.flatnonzero(slots != FRESH).tolist():
+            record = self._slots[device, int(slots[device])]
+            record[:HEADER].view(np.int64)[DIGEST] = self._digest(record)
+
+    def check(self, slots: Slots, digests: Digests) -> None:
+        """Raise unless every slot that holds has its digest."""
+        written = self.digests(slots)
+        for device in np.flatnonzero(slots != FRESH).tolist():
+            found = self._digest(self._slots[device, int(slots[device])])
+            if not found == digests[device] == written[device]:
+                allowed = "as at the checkpoint: begin anew (run --force), or put a copy back"
+                what = f"state of device {device}"
+                raise InputError(what, of=self._path.name, allowed=allowed, got="damaged")
 
     def close(self) -> None:
         """Give up the lock; what was read stays."""
@@ -117,7 +166,18 @@ class Store:
 
     def flush(self) -> None:
         """Bring all to the disk."""
-        self._mapped.flush()
+        try:
+            disk.before("flush", self._path)
+            self._mapped.flush()
+        except OSError as error:
+            raise DiskError(f"{self._path} could not be written: {error}") from error
+
+    @staticmethod
+    def _digest(record: Vector) -> int:
+        """XXH3-64 of a slot but for the digest itself, as a signed number."""
+        digest = xxhash.xxh3_64(record[: 2 * DIGEST].data)
+        digest.update(record[2 * (DIGEST + 1) :].data)
+        return int.from_bytes(digest.digest(), "big", signed=True)
 
     def _vectors(self, record: Vector) -> tuple[Vector, Vector]:
         middle = HEADER + self.shape.memory

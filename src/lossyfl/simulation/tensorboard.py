@@ -19,6 +19,9 @@ class TensorBoard:
         self._folder, self._open = folder, SummaryWriter
         self._writer: SummaryWriter | None = None
 
+    def preparing(self, what: str) -> None:
+        """Nothing to write."""
+
     def started(self, setup: Setup, done: list[Round]) -> None:
         """Open the file."""
         del setup

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.codec import decode
-from lossyfl.errors import InputError
+from lossyfl.files import disk
 from lossyfl.files.atomic import write_atomically
 from lossyfl.server import Server
 from lossyfl.simulation.store import Slots, Store
@@ -25,19 +25,6 @@ from lossyfl.types import Vector
 
 DEVICES = 3
 """How many replies of a round are kept: those of the first devices that answered in time."""
-
-
-def rounds_of(said: object) -> frozenset[int]:
-    """The rounds that a text names, or a list of a settings file.
-
-    >>> sorted(rounds_of("0,10"))
-    [0, 10]
-    """
-    texts = [text.strip() for text in str(said).removeprefix("[").removesuffix("]").split(",")]
-    if not texts or not all(text.isascii() and text.isdecimal() for text in texts):
-        allowed = "numbers of rounds, as 0,50,99"
-        raise InputError("save_updates", of="a run", allowed=allowed, got=said)
-    return frozenset(map(int, texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +38,8 @@ class Updates:
         """Write those of the open round, if they are wanted; all who answer have done so."""
         if server.round not in self.rounds:
             return
-        self.folder.mkdir(exist_ok=True)
+        disk.mkdir(self.folder)
+        disk.sync_folder(self.folder.parent)
         entries = len(server.theta)
         if server.scheme.downlink.incremental and server.round > 0:
             kept = server.state().link.memory

@@ -3,9 +3,11 @@
 import time
 from dataclasses import dataclass, replace
 
+from lossyfl.codec import decode
 from lossyfl.device import Device
 from lossyfl.errors import Diverged, NotFinite
 from lossyfl.links import LinkState
+from lossyfl.measures import Measured, measure
 from lossyfl.schemes import Scheme
 from lossyfl.simulation.store import Remembered, Store
 from lossyfl.states import Delivery, DeviceState
@@ -32,12 +34,18 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of a visit: the reply, and how long training and all the rest took."""
+    """What came of a visit: the reply, and how long training and all the rest took.
+
+    measured: of the vector that was quantized, the update with what earlier replies left over
+    memory:   the norm of what this one leaves over, ||delta_m||
+    """
 
     device: int
     late: bool
     frame: bytes
     loss: float
+    measured: Measured
+    memory: float
     training: float
     coding: float
 
@@ -71,6 +79,7 @@ class Workshop:
             frame = device.reply(outcome.theta)
         except NotFinite as error:
             raise Diverged(visit.device, round, outcome.loss) from error
+        measured = self._measure(outcome.theta, remembered.uplink, device, frame)
         device.settle(arrived=not visit.late)
         state = device.state()
         kept = replace(
@@ -85,9 +94,19 @@ class Workshop:
             late=visit.late,
             frame=frame,
             loss=outcome.loss,
+            measured=measured,
+            memory=measure(state.uplink.memory).norm,
             training=trained - middle,
             coding=time.perf_counter() - trained + middle - start,
         )
+
+    def _measure(self, theta: Vector, uplink: LinkState, device: Device, frame: bytes) -> Measured:
+        """What the reply's quantizer was given, and what it lost."""
+        given = theta - self.shared
+        left = device.state().uplink.memory
+        if not len(left):
+            left = given - decode(frame, max_entries=len(given))
+        return measure(given + uplink.memory if len(uplink.memory) else given, left)
 
     def evaluate(self, chunk: int) -> Score:
         """What the shared model is worth on one chunk of the test set."""

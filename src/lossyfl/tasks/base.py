@@ -9,10 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn import functional
+
+from lossyfl.extras import of_extra
+from lossyfl.tasks.defaults import Defaults
+
+with of_extra("sim"):
+    import torch
+    from torch import Tensor, nn
+    from torch.nn import functional
 
 Parts: TypeAlias = Sequence[NDArray[np.int64]]
 """Which samples each device has: their numbers."""
@@ -31,19 +36,6 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.x)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defaults:
-    """The settings of a run that suit a task; a run may change each of them."""
-
-    rounds: int = 100
-    devices: int = 10
-    tau: int = 4
-    batch: int = 16
-    optimizer: str = "sgd"
-    lr: str = "0.05"
-    partition: str = "iid"
 
 
 def scaled(x: Tensor, by: float = 255) -> Tensor:

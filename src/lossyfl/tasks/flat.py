@@ -9,11 +9,13 @@ reading the result are each one operation on d entries, whatever the number of t
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor, nn
-
 from lossyfl.errors import InputError
+from lossyfl.extras import of_extra
 from lossyfl.types import Vector
+
+with of_extra("sim"):
+    import torch
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,9 @@
 """The models of the built-in tasks; the paper's two in Table 1, to the parameter."""
 
-from torch import nn
+from lossyfl.extras import of_extra
+
+with of_extra("sim"):
+    from torch import nn
 
 
 def glorot(module: nn.Module) -> nn.Module:

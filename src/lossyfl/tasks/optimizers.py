@@ -15,13 +15,14 @@
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
-
-import torch
-from torch import nn
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from lossyfl.errors import InputError
 from lossyfl.registry import Registry
+
+if TYPE_CHECKING:  # torch is not needed to check a text
+    from torch import nn
+    from torch.optim import Optimizer
 
 Keep = Literal["reset", "kept", "shared", "carried"]
 
@@ -39,12 +40,17 @@ class LocalOptimizer(Protocol):
         """The names of torch's state vectors that are its memory."""
         ...
 
-    def make(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+    def make(self, parameter: "nn.Parameter") -> "Optimizer":
         """The optimizer of one flat parameter; its step size is set every round."""
         ...
 
 
-_registry: "Registry[LocalOptimizer]" = Registry("optimizer")
+_registry: "Registry[LocalOptimizer]" = Registry(
+    "optimizer",
+    makes="an optimizer (lossyfl.tasks.optimizers.LocalOptimizer)",
+    methods=("make",),
+    values=("moments", "buffers"),
+)
 register = _registry.register
 
 
@@ -75,9 +81,11 @@ class Sgd:
         """The velocity, where there is one."""
         return ("momentum_buffer",) if self.momentum else ()
 
-    def make(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+    def make(self, parameter: "nn.Parameter") -> "Optimizer":
         """Torch's SGD."""
-        return torch.optim.SGD([parameter], lr=1.0, momentum=self.momentum, weight_decay=self.decay)
+        from torch.optim import SGD
+
+        return SGD([parameter], lr=1.0, momentum=self.momentum, weight_decay=self.decay)
 
 
 @register("adam")
@@ -103,10 +111,12 @@ class Adam:
         """Both means."""
         return ("exp_avg", "exp_avg_sq")
 
-    def make(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+    def make(self, parameter: "nn.Parameter") -> "Optimizer":
         """Torch's Adam."""
+        from torch.optim import Adam
+
         betas = (self.beta1, self.beta2)
-        return torch.optim.Adam(
+        return Adam(
             [parameter], lr=1.0, betas=betas, eps=self.eps, weight_decay=self.decay, fused=True
         )
 

@@ -30,7 +30,9 @@ class Partition(Protocol):
         ...
 
 
-_registry: "Registry[Partition]" = Registry("partition")
+_registry: "Registry[Partition]" = Registry(
+    "partition", makes="a partition (lossyfl.tasks.partitions.Partition)", methods=("split",)
+)
 register = _registry.register
 
 

@@ -25,7 +25,9 @@ class Step(Protocol):
         ...
 
 
-_registry: "Registry[Step]" = Registry("step size")
+_registry: "Registry[Step]" = Registry(
+    "step size", makes="a step size (lossyfl.tasks.steps.Step)", methods=("at",)
+)
 register = _registry.register
 
 

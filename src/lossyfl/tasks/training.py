@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from lossyfl.errors import Diverged, InputError
+from lossyfl.extras import of_extra
 from lossyfl.links.base import nothing
 from lossyfl.streams import Stream, stream
 from lossyfl.tasks.base import Parts, Task
@@ -25,6 +25,9 @@ from lossyfl.tasks.flat import FlatModel
 from lossyfl.tasks.optimizers import LocalOptimizer
 from lossyfl.tasks.steps import Step
 from lossyfl.types import Vector
+
+with of_extra("sim"):
+    import torch
 
 CHUNK = 500
 """Samples that are evaluated at once: a fixed number, so that sums are the same for all workers."""

@@ -9,7 +9,7 @@ const SCALE = { key: "scale", label: "Scale", options: [["accuracy", "accuracy"]
 const accuracyAxis = ({ scale }) => (scale === "error" ? ERROR : ACCURACY);
 const measured = ({ scale }) => (scale === "error" ? "test error" : "test accuracy");
 const LOSS = { tick: plain, format: plain };
-const WAYS = { down: "sent down, a broadcast counted once", up: "sent up, all replies", both: "sent both ways" };
+const WAYS = { down: "sent down; a broadcast counts once, on Flower for every node", up: "sent up, all replies", both: "sent both ways" };
 const PHASES = [
   ["total", "the whole round"], ["broadcast", "broadcast"], ["devices", "devices"], ["aggregate", "aggregate"],
   ["evaluate", "evaluate"], ["save", "save"], ["training", "training, all workers"], ["coding", "coding, all workers"],
@@ -37,7 +37,7 @@ const SPECS = [
     curve: (group, { way, scale }) => looks(group, sent(group, way), scale),
   },
   {
-    id: "bytes", title: "Bytes a round", note: ({ way }) => (way === "down" ? "all frames down, a broadcast counted once" : "all replies"),
+    id: "bytes", title: "Bytes a round", note: ({ way }) => (way === "down" ? "all frames down; a broadcast counts once, on Flower for every node" : "all replies"),
     x: ROUNDS, y: { tick: (v) => bytes(v), format: (v) => bytes(v, 4), log: true }, controls: [WAY],
     curve: (group, { way }) => banded(group, way, rounds(group)),
   },
@@ -54,6 +54,18 @@ const SPECS = [
   },
   { id: "eps", title: "eps of the broadcast", note: "(x_max − x_min)² / ‖x‖², as in Lemma 1", x: ROUNDS, y: { ...LOSS, log: true }, curve: overRounds("eps") },
   { id: "distance", title: "Distance of the devices’ estimate", note: "‖theta − theta_hat‖: what the broadcast could not say", x: ROUNDS, y: LOSS, curve: overRounds("distance") },
+  {
+    id: "error", title: "Relative quantization error", x: ROUNDS, y: { ...LOSS, log: true }, controls: [WAY],
+    note: ({ way }) => (way === "down" ? "of the broadcast: what was lost over what was quantized" : "of replies, the mean over devices"),
+    curve: (group, { way }) => banded(group, `error_${way}`, rounds(group)),
+  },
+  {
+    id: "peak", title: "Peak over root mean square", x: ROUNDS, y: { tick: plain, format: plain, log: true },
+    note: ({ of }) => ({ down: "of the vector that the broadcast’s quantizer was given", up: "of replies, the mean over devices", model: "of the model theta" }[of]),
+    controls: [{ key: "of", label: "Of", options: [["down", "broadcast"], ["up", "replies"], ["model", "model"]] }],
+    curve: (group, { of }) => banded(group, `peak_${of}`, rounds(group)),
+  },
+  { id: "memory", title: "What replies left over", note: "‖delta_m‖, the root mean square over devices", x: ROUNDS, y: { ...LOSS, log: true }, curve: overRounds("memory") },
   { id: "train-loss", title: "Training loss", note: "of the local steps, the mean over devices", x: ROUNDS, y: LOSS, curve: overRounds("train_loss") },
   { id: "test-loss", title: "Test loss", note: "of the server’s model", x: ROUNDS, y: LOSS, curve: overRounds("test_loss") },
   {

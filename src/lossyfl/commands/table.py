@@ -1,0 +1,43 @@
+"""What runs came to, as a table for a terminal."""
+
+from typing import TYPE_CHECKING
+
+from lossyfl.commands.output import console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from lossyfl.report import Group
+
+HEADS = ("scheme", "accuracy", "down", "up", "saves down", "up")
+
+
+def show(groups: "Sequence[Group]", title: str, screen: "Console | None" = None) -> None:
+    """A row for every scheme; it fits 80 columns, long schemes are folded."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from lossyfl.errors import printable
+    from lossyfl.report.rows import row
+    from lossyfl.report.text import percent, size
+
+    table = Table(title=title, title_justify="left")
+    table.add_column(HEADS[0], overflow="fold")
+    for name in HEADS[1:]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for group in groups:
+        r = row(group)
+        sizes = (size(r.nbytes.down or 0), size(r.nbytes.up or 0))
+        savings = (f"{r.saving.down or 1:.1f}x", f"{r.saving.up or 1:.1f}x")
+        table.add_row(Text(printable(_label(group))), percent(r.last), *sizes, *savings)
+    (screen or console()).print(table)
+
+
+def _label(group: "Group") -> str:
+    """The scheme, and how many seeds where there are several."""
+    from lossyfl.report.rows import row
+
+    r = row(group)
+    return f"{r.label} ({len(r.seeds)} seeds)" if len(r.seeds) > 1 else r.label

@@ -1,0 +1,123 @@
+"""How a run stands, in as many words as there is room for."""
+
+import time
+from typing import TYPE_CHECKING
+
+from lossyfl.commands.pace import Remaining, remaining
+from lossyfl.report.text import duration, size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossyfl.simulation.records import Round
+    from lossyfl.simulation.setup import Setup
+
+BAR = 20
+"""Characters of a full bar."""
+
+
+class Tally:
+    """Sums over the rounds so far, as text."""
+
+    def __init__(self) -> None:
+        self.setup: Setup | None = None
+        self.rounds = self.down = self.up = self.raw_down = self.raw_up = 0
+        self.accuracy: float | None = None
+        self.loss: float | None = None
+        self.before = 0
+        self._begin = time.monotonic()
+
+    def start(self, setup: "Setup", done: "Sequence[Round]") -> None:
+        """Begin with what was done before."""
+        self.setup = setup
+        for record in done:
+            self.add(record)
+        self.before = self.rounds
+
+    @property
+    def total(self) -> int:
+        """The rounds of the run."""
+        return self.setup.rounds if self.setup else 0
+
+    @property
+    def left(self) -> Remaining:
+        """The rounds that are left."""
+        return self._after(self.rounds)
+
+    @property
+    def whole(self) -> Remaining:
+        """All rounds of a run like this."""
+        return self._after(0)
+
+    def _after(self, done: int) -> Remaining:
+        assert self.setup is not None
+        chosen = self.setup.experiment
+        return remaining(self.total, done, every=chosen.evaluate_every, last=chosen.evaluate_last)
+
+    def add(self, record: "Round") -> None:
+        """Count one more round."""
+        self.rounds = record.round + 1
+        self.down += record.down.nbytes
+        self.up += record.up.nbytes
+        self.raw_down += record.down.raw
+        self.raw_up += record.up.raw
+        self.loss = record.train_loss
+        self.accuracy = self.accuracy if record.accuracy is None else record.accuracy
+
+    def title(self) -> str:
+        """What is run."""
+        assert self.setup is not None
+        chosen, entries = self.setup.experiment, len(self.setup.theta)
+        title = (
+            f"{chosen.task}, {chosen.scheme}: {entries:,} parameters, {self.setup.devices:,} "
+            f"devices, partition {chosen.partition}"
+        )
+        if self.setup.scheme.name != "lean" or self.setup.scheme.first is not None:
+            return title
+        return f"{title}; the first model, {size(4 * entries)}, is in no budget (first_budget)"
+
+    def line(self, width: int | None, left: str, run: str = "") -> str:
+        """How it stands: round, accuracy, savings and time left, and what else there is room for.
+
+        width: characters; None for a file, which has room for everything but a bar
+        left:  the time, as text
+        run:   which of many, empty for the only one
+        """
+        head = f"{run}round {self.rounds}/{self.total}"
+        number = "-" if self.accuracy is None else f"{100 * self.accuracy:.2f} %"
+        accuracy = f"accuracy {number}"
+        loss = "" if self.loss is None else f"loss {self.loss:.4f}"
+        down, up = saving(self.raw_down, self.down), saving(self.raw_up, self.up)
+        short = (f"down {down}", f"up {up}")
+        long = (f"down {size(self.down)} ({down})", f"up {size(self.up)} ({up})")
+        spent = duration(time.monotonic() - self._begin)
+        choices = (
+            (head, self._bar(), accuracy, loss, *long, spent, left),
+            (head, accuracy, loss, *long, spent, left),
+            (head, accuracy, loss, *long, left),
+            (head, accuracy, *long, left),
+            (head, accuracy, *short, left),
+            (head, number, *short, left),
+        )
+        texts = ["  ".join(filter(None, choice)) for choice in choices]
+        if width is None:
+            return texts[1]
+        return next((text for text in texts if len(text) <= width), texts[-1])
+
+    def _bar(self) -> str:
+        full = round(BAR * self.rounds / max(self.total, 1))
+        return "━" * full + "·" * (BAR - full)
+
+
+def saving(raw: int, real: int) -> str:
+    """How many times fewer bytes."""
+    return f"{raw / real:.1f}x" if real else "-"
+
+
+def time_left(seconds: float | None) -> str:
+    """The time that is left, as text; empty if there is none, or nothing is known yet.
+
+    >>> time_left(75), time_left(None)
+    ('1:15 min left', '')
+    """
+    return f"{duration(seconds)} left" if seconds else ""
