@@ -14,7 +14,7 @@ from tests.report.synthetic import SETTINGS, ledger, record, write
 
 from lossyfl import report
 from lossyfl.errors import InputError, LossyflError
-from lossyfl.report import savings
+from lossyfl.report import runs, savings
 from lossyfl.report.link import Link
 from lossyfl.report.rows import row
 from lossyfl.simulation import ledger_file
@@ -163,11 +163,22 @@ def test_settings(value: object, name: str, folder: Path) -> None:
     put(folder, "config.toml", "\n".join([*lines, f"{name} = {json.dumps(value)}"]))
 
 
+LEDGERS = damaged(ledger([record(0), record(1)]).encode()) | st.binary(max_size=20)
+
+
 @same_folder
-@given(text=damaged(ledger([record(0), record(1)]).encode()) | st.binary(max_size=20))
-def test_ledgers(text: bytes, folder: Path) -> None:
+@given(text=LEDGERS, older=st.booleans())
+def test_ledgers(text: bytes, older: bool, folder: Path) -> None:
+    if older:
+        (folder / "rounds.jsonl").write_text(older_rounds())
     (folder / "ledger.csv").write_bytes(text)
     look(folder)
+
+
+def older_rounds() -> str:
+    """As older versions wrote them on Flower: what was sent to each node is in the ledger only."""
+    rounds = (record(number) for number in range(2))
+    return "".join(replace(each, down=replace(each.down, carrier=9)).line() for each in rounds)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -177,11 +188,33 @@ def test_texts(name: str, folder: Path) -> None:
         put(folder, name, text + "\n")
 
 
-def test_a_short_line_of_the_ledger_is_no_bomb(folder: Path) -> None:
-    line = "0,down,update,0-99999999999,1,1,1.0,1.0,7\n"
-    (folder / "ledger.csv").write_text(ledger_file.HEADER + line)
-    with pytest.raises(InputError, match="devices 0-99999999999"):
+@pytest.mark.parametrize("devices", ["0-99999999999", " ".join(["0-999999"] * 9)])
+def test_a_short_ledger_is_no_bomb(devices: str, folder: Path) -> None:
+    """Reports count the devices that a line names; with an entry for each it would not end."""
+    (folder / "rounds.jsonl").write_text(older_rounds())
+    line = f"0,down,update,{devices},1,1,1.0,1.0,7\n"
+    (folder / "ledger.csv").write_text(ledger_file.HEADER + 9 * line)
+    look(folder)
+    first, _ = runs.read(folder).rounds
+    last = int(devices.rpartition("-")[2])
+    assert first.handed.entries == last + 1  # a model for each device, however often it is named
+    with pytest.raises(
+        InputError, match=r"devices of ledger\.csv must be at most 1,000,000 in all"
+    ):
         ledger_file.read(folder / "ledger.csv")
+
+
+@pytest.mark.parametrize("column", range(9))
+@pytest.mark.parametrize("value", ["9" * 400, "-1", "nan", "inf", "1e308", "x", ""])
+def test_a_number_that_no_frame_has_is_refused(column: int, value: str, folder: Path) -> None:
+    (folder / "rounds.jsonl").write_text(older_rounds())
+    cells: list[str] = ["0", "down", "update", "0-2", "250", "1000", "2640.0", "1600.0", "7"]
+    cells[column] = value
+    (folder / "ledger.csv").write_text(f"{ledger_file.HEADER}{','.join(cells)}\n")
+    look(folder)
+    if (column, value) != (3, ""):  # nobody was handed it
+        with pytest.raises(InputError):
+            ledger_file.read(folder / "ledger.csv")
 
 
 @pytest.mark.parametrize("name", NAMES)

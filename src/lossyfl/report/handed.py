@@ -4,14 +4,13 @@ What is carried by messages, as on Flower, reaches no two nodes at once. Reports
 models of floats that they are compared with, for every node that is sent one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
-from lossyfl.ledger import Entry, Ledger
-from lossyfl.simulation import ledger_file
-from lossyfl.simulation.records import Round, Traffic, downlink
+from lossyfl.ledger import Kind
+from lossyfl.simulation.ledger_file import Line, read_lines
+from lossyfl.simulation.records import Round, Traffic
 
 
 def as_sent(rounds: Sequence[Round], ledger: Path) -> tuple[Round, ...]:
@@ -33,9 +32,53 @@ def _lacks_copies(record: Round) -> bool:
 
 def _by_round(path: Path, *, last: int) -> dict[int, Traffic]:
     """What the last evaluation took has the number of a round that never was: it belongs to the last."""
+    handed: dict[int, list[Line]] = {}
+    for line in read_lines(path):
+        if line.frame.direction == "down":
+            handed.setdefault(min(line.frame.round, last), []).append(line)
+    return {at: _copies(own) for at, own in handed.items()}
 
-    def number(entry: Entry) -> int:
-        return min(entry.round, last)
 
-    entries = sorted(ledger_file.read(path).entries, key=number)
-    return {at: downlink(Ledger(own), "unicast") for at, own in groupby(entries, key=number)}
+def _copies(lines: Sequence[Line]) -> Traffic:
+    """Every frame for every device: counted, since a line may name more devices than memory holds."""
+
+    def nbytes(kind: Kind) -> int:
+        return sum(line.count * line.frame.nbytes for line in lines if line.frame.kind == kind)
+
+    total = sum(line.count * line.frame.nbytes for line in lines)
+    entries = _entries(lines)
+    return Traffic(
+        nbytes=total,
+        unicast=total,
+        initial=nbytes("initial"),
+        update=nbytes("update"),
+        catch_up=nbytes("catch-up"),
+        raw=4 * entries,
+        paper=sum(line.count * line.frame.paper_bits for line in lines) / 8,
+        entropy=sum(line.count * line.frame.entropy_bits for line in lines) / 8,
+        entries=entries,
+    )
+
+
+def _entries(lines: Sequence[Line]) -> int:
+    """Of models of floats: one in each round for each device that was handed anything."""
+    rounds: dict[int, list[Line]] = {}
+    for line in lines:
+        rounds.setdefault(line.frame.round, []).append(line)
+    return sum(
+        own[-1].frame.entries * _distinct(run for line in own for run in line.devices)
+        for own in rounds.values()
+    )
+
+
+def _distinct(runs: Iterable[range]) -> int:
+    """How many numbers are in any of these ranges.
+
+    >>> _distinct([range(5, 9), range(0, 3), range(2, 6)])
+    9
+    """
+    count = end = 0
+    for run in sorted(runs, key=lambda run: run.start):
+        count += max(run.stop - max(run.start, end), 0)
+        end = max(end, run.stop)
+    return count

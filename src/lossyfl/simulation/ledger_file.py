@@ -7,21 +7,39 @@ round,direction,kind,devices,nbytes,entries,paper_bits,entropy_bits,frame
 
 import csv
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import read_text
 from lossyfl.ledger import Direction, Entry, Kind, Ledger
+from lossyfl.simulation.records import LARGEST_WHOLE, is_number
 
 HEADER = "round,direction,kind,devices,nbytes,entries,paper_bits,entropy_bits,frame\n"
-MOST = 10_000_000
-"""Devices that a line can name: a short line of many more would be a bomb."""
+MOST = 1_000_000
+"""Devices that all lines together name, if nobody says more: a short file of very many would be a bomb."""
 _shared = attrgetter(
     "round", "direction", "kind", "nbytes", "entries", "paper_bits", "entropy_bits", "frame"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A frame and all devices that were handed it, however many those are.
+
+    frame: as it was handed to the first of them
+    """
+
+    frame: Entry
+    devices: tuple[range, ...]
+
+    @property
+    def count(self) -> int:
+        """How often it was handed over."""
+        return sum(run.stop - run.start for run in self.devices)
 
 
 def lines(entries: Iterable[Entry]) -> Iterator[str]:
@@ -49,29 +67,65 @@ def ranges(numbers: list[int]) -> str:
     return " ".join("-".join(map(str, run)) for run in runs)
 
 
-def read(path: Path) -> Ledger:
-    """The ledger of a file."""
-    lines = read_text(path, of="a run").splitlines()
+def read(path: Path, *, most: int = MOST) -> Ledger:
+    """The ledger of a file, with an entry for every device; `read_lines` does without."""
+    found = list(read_lines(path))
+    if (named := sum(line.count for line in found)) > most:
+        allowed = f"at most {most:,} in all (`most` sets the limit)"
+        raise InputError("devices", of=path.name, allowed=allowed, got=f"{named:,}")
+    return Ledger(
+        replace(line.frame, device=device)
+        for line in found
+        for run in line.devices
+        for device in run
+    )
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The lines of a file, each checked to be one that a run can have written."""
+    text = read_text(path, of="a run").splitlines()
     try:
-        return Ledger(entry for row in csv.DictReader(lines) for entry in _entries(row))
+        for row in csv.DictReader(text):
+            yield _line(row)
     except (KeyError, ValueError, TypeError, AttributeError, csv.Error) as error:
         raise InputError("content", of=path.name, allowed="a ledger", got=str(error)) from error
 
 
-def _entries(row: dict[str, str]) -> Iterator[Entry]:
-    for run in row["devices"].split():
-        first, _, last = run.partition("-")
-        if not 0 <= int(first) <= int(last or first) < int(first) + MOST:
-            raise ValueError(f"devices {run}")
-        for device in range(int(first), int(last or first) + 1):
-            yield Entry(
-                round=int(row["round"]),
-                direction=cast("Direction", row["direction"]),
-                device=device,
-                kind=cast("Kind", row["kind"]),
-                nbytes=int(row["nbytes"]),
-                entries=int(row["entries"]),
-                paper_bits=float(row["paper_bits"]),
-                entropy_bits=float(row["entropy_bits"]),
-                frame=int(row["frame"]),
-            )
+def _line(row: dict[str, str]) -> Line:
+    devices = tuple(map(_run, row["devices"].split()))
+    if row["direction"] not in get_args(Direction) or row["kind"] not in get_args(Kind):
+        raise ValueError(f"a {row['kind']} that goes {row['direction']}")
+    frame = Entry(
+        round=_whole(row["round"]),
+        direction=cast("Direction", row["direction"]),
+        device=devices[0].start if devices else 0,
+        kind=cast("Kind", row["kind"]),
+        nbytes=_whole(row["nbytes"]),
+        entries=_whole(row["entries"]),
+        paper_bits=_bits(row["paper_bits"]),
+        entropy_bits=_bits(row["entropy_bits"]),
+        frame=_whole(row["frame"]),
+    )
+    return Line(frame=frame, devices=devices)
+
+
+def _run(text: str) -> range:
+    first, _, last = text.partition("-")
+    run = range(_whole(first), _whole(last or first) + 1)
+    if run.stop <= run.start:
+        raise ValueError(f"devices {text}")
+    return run
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < LARGEST_WHOLE:
+        raise ValueError(f"{text[:40]} is beyond what a run has")
+    return number
+
+
+def _bits(text: str) -> float:
+    number = float(text)
+    if not (is_number(number) and number >= 0):
+        raise ValueError(f"{text[:40]} bits")
+    return number
