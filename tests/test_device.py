@@ -9,6 +9,7 @@ from lossyfl import (
     Delivery,
     Device,
     FrameError,
+    InputError,
     Kind,
     Refused,
     Server,
@@ -215,3 +216,26 @@ def test_a_reply_that_overflows_is_refused_and_changes_nothing(spec: str) -> Non
     assert not device.unsettled
     assert np.isfinite(device.memory).all()
     assert device.reply(huge)
+
+
+class TestWhatIsNoModelOrDelivery:
+    """What somebody's server may send in a delivery."""
+
+    @pytest.mark.parametrize("entries", [D - 1, D + 1, 1])
+    def test_a_model_of_another_length_is_not_taken(self, entries: int) -> None:
+        device = Device(0, scheme("lfl"), tensors=(D - 100, 100))
+        device.receive(Delivery(frames=(model(laplace(D), 0),), accepted=-1))
+        before = device.held
+        with pytest.raises(FrameError, match=rf"expected .*{D} entries"):
+            device.receive(Delivery(frames=(model(laplace(entries), 1),), accepted=-1))
+        assert device.held == before
+
+    @pytest.mark.parametrize("accepted", [1 << 32, -3, 0.5, float("nan"), "1", None])
+    def test_what_is_said_to_be_accepted_is_a_round(self, accepted: int) -> None:
+        """It is noted in the device's state, which must be one that can be restored."""
+        with pytest.raises(InputError, match="accepted of a delivery must be a round"):
+            Delivery(frames=(), accepted=accepted)
+
+
+def model(x: Vector, number: int) -> bytes:
+    return pack_raw(x, Address(kind=Kind.MODEL, round=number, digest=digest(x)))

@@ -148,6 +148,8 @@ class Device:
         """Hold the model of a frame, with the drift that came before it."""
         state = self._state
         estimate = self._decode(frame)
+        if self._tensors is not None and len(estimate) != self._limit:
+            raise FrameError(8, f"{self._limit} entries", len(estimate))
         if digest(estimate) != address.digest:
             raise FrameError(24, f"the digest {digest(estimate):016x}", f"{address.digest:016x}")
         downlink = self._joined(estimate, address)

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from lossyfl.errors import InputError
 from lossyfl.optimizers import Moments
 from lossyfl.rules import FINITE, is_within
-from lossyfl.states import UNKNOWN, DeviceState, ServerState
+from lossyfl.states import ROUNDS, UNKNOWN, DeviceState, ServerState
 from lossyfl.types import Vector
 
 MAX_SAMPLES = 1 << 53
-ROUNDS = 1 << 32
 DIGESTS = 1 << 64
 NUMBERS = 1 << 63
 """Beyond all numbers of devices."""

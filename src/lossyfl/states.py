@@ -13,6 +13,8 @@ from lossyfl.types import Vector
 
 UNKNOWN = -2
 """Instead of the round of the last accepted reply."""
+ROUNDS = 1 << 32
+"""Beyond all rounds: frames count them in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,12 @@ class Delivery:
 
     frames: tuple[bytes, ...]
     accepted: int
+
+    def __post_init__(self) -> None:
+        # It is noted in the device's state, which another number would make unreadable.
+        if type(self.accepted) is not int or not UNKNOWN <= self.accepted < ROUNDS:
+            allowed = f"a round in [0, {ROUNDS}), -1 for none or UNKNOWN"
+            raise InputError("accepted", of="a delivery", allowed=allowed, got=self.accepted)
 
     @property
     def nbytes(self) -> int:
