@@ -132,18 +132,12 @@ def read_inner(inner: Strategy, path: str = "") -> tuple[Kept, ...]:
 def restore_inner(inner: Strategy, kept: tuple[Kept, ...]) -> None:
     """Put arrays and numbers back."""
     for path, holder in dict.fromkeys((own.attribute, own.holder) for own in kept):
-        *inside, attribute = path.split(".")
-        place: object = inner
-        for name in inside:
-            place = getattr(place, name, None)
-        if not isinstance(place, Strategy) or callable(getattr(place, attribute, None)):
-            allowed = f"one of {type(inner).__name__}, as it was saved"
-            raise InputError("attribute", of="a checkpoint", allowed=allowed, got=path)
+        place, attribute = _place(inner, path)
         arrays = {own.name: _array(own) for own in kept if own.attribute == path}
         before = getattr(place, attribute, None)
         value: object = arrays
         if holder == "number":
-            value = float(arrays[""])
+            value = _number(path, list(arrays.values()))
             if before != value and attribute in inspect.signature(type(place)).parameters:
                 what = f"{attribute} of {type(place).__name__} is {value} as in the checkpoint"
                 log(WARNING, "lossyfl: %s, not %s; another save_to begins anew", what, before)
@@ -156,10 +150,32 @@ def restore_inner(inner: Strategy, kept: tuple[Kept, ...]) -> None:
         setattr(place, attribute, value)
 
 
+def _place(inner: Strategy, path: str) -> tuple[Strategy, str]:
+    """The strategy that has an attribute, which a file may call anything, and the attribute's name."""
+    *inside, attribute = path.split(".")
+    place: object = inner
+    for name in inside:
+        place = getattr(place, name, None)
+    plain = attribute.isidentifier() and not attribute.startswith("__")  # those are Python's
+    if not isinstance(place, Strategy) or not plain or callable(getattr(place, attribute, None)):
+        allowed = f"one of {type(inner).__name__}, as it was saved"
+        raise InputError("attribute", of="a checkpoint", allowed=allowed, got=path)
+    return place, attribute
+
+
 def _items(holder: dict[str, object] | list[object]) -> list[tuple[str, object]]:
     if isinstance(holder, dict):
         return list(holder.items())
     return [(str(number), own) for number, own in enumerate(holder)]
+
+
+def _number(path: str, arrays: list[NDArray[Any]]) -> float:
+    """The one number that an attribute was."""
+    if len(arrays) != 1 or arrays[0].dtype.kind != "f" or arrays[0].ndim:
+        raise InputError(
+            path, of="a checkpoint", allowed="one number, as it was saved", got="others"
+        )
+    return float(arrays[0])
 
 
 def _keep(attribute: str, holder: str, name: str, array: NDArray[Any]) -> Kept:
