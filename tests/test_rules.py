@@ -175,6 +175,44 @@ class TestNorm:
             server.close_round()
         assert np.allclose(server.theta, laplace(D) + 0.2)
 
+    @pytest.mark.parametrize("way", ["accept", "compare", "read"])
+    def test_a_few_decide_nothing_where_most_say_nothing_yet(self, way: str) -> None:
+        """Coarse quantizers may send zeros for a while: what the others send is not usual by that."""
+        server, _ = federation()
+        for t in range(3):
+            server.open_round()
+            values = {0: 1e30, 1: 0.0, 2: 0.0, 3: 0.1, 4: 0.0}
+            replies = {m: hostile(server, m, value) for m, value in values.items()}
+            if way != "accept":
+                server.compare(replies)
+            refused = 0
+            for m in values:
+                try:
+                    (server.read if way == "read" else server.accept)(m, replies[m])
+                except Refused as error:
+                    refused += error.reason == "outlier"
+            server.close_round()
+            assert refused == (0 if way == "accept" else 2)  # or when the round closes
+            assert server.ledger.refusals.counts == {"outlier": 2 * (t + 1)}
+        assert np.array_equal(server.theta, laplace(D))
+        server.open_round()
+        sent = [send(server, m, 1e30 if m == 0 else 0.1) for m in range(5)]
+        server.close_round()
+        assert sent == [""] * 5
+        assert np.allclose(server.theta, laplace(D) + 0.1)
+
+    @pytest.mark.parametrize(("norm", "reason"), [("clip", "outlier"), ("warn", "warned")])
+    def test_where_most_say_nothing_there_is_no_bound_to_clip_to(
+        self, norm: Norm, reason: str
+    ) -> None:
+        server, _ = federation(rule=ReplyRule(norm=norm))
+        server.open_round()
+        for m in range(5):
+            assert send(server, m, 5.0 if m == 4 else 0.0) == ""
+        server.close_round()
+        assert server.ledger.refusals.counts == {reason: 1}
+        assert np.allclose(server.theta, laplace(D) + (norm == "warn"))
+
     def test_it_follows_updates_that_shrink_and_grow(self) -> None:
         """Steps of a schedule, tenfold at a time, in both directions, with few devices and many."""
         for devices in (3, 40):

@@ -15,7 +15,7 @@ from lossyfl.codec import decode
 from lossyfl.errors import Refused
 from lossyfl.ledger import Ledger, entry_of
 from lossyfl.replies import Expected, open_reply
-from lossyfl.rules import ReplyRule, usual
+from lossyfl.rules import ReplyRule, is_mostly_zero, usual
 from lossyfl.states import ServerState
 from lossyfl.types import Vector
 from lossyfl.wire.adding import Addend, open_addend
@@ -46,6 +46,7 @@ class Aggregation:
     ) -> None:
         self._state, self._ledger, self._rule, self._threads = state, ledger, rule, threads
         self.order = tuple(state.participants)
+        self._is_quiet = False  # whether this is a first round in which most replies are zeros
         self._expected = Expected(
             entries=len(state.theta),
             round=state.round,
@@ -88,7 +89,7 @@ class Aggregation:
                 norms.append(self._norm(self._open(device, replies[device])))
             except Refused:
                 continue  # `accept` will say so, and note it
-        self._state.norms.reference = usual(norms)
+        self._compare(norms)
 
     def _take(self, device: int, reply: bytes) -> Addend:
         """Check a reply and note it, or note and raise its refusal."""
@@ -140,7 +141,12 @@ class Aggregation:
     @property
     def _is_undecided(self) -> bool:
         """Whether there is nothing yet to compare norms with."""
-        return self._rule.norm != "off" and not self._state.norms.reference
+        return not (self._rule.norm == "off" or self._state.norms.reference or self._is_quiet)
+
+    def _compare(self, norms: list[float]) -> None:
+        """Find the usual norm of a first round; there is none where most replies say nothing."""
+        self._is_quiet = is_mostly_zero(norms)
+        self._state.norms.reference = 0.0 if self._is_quiet else usual(norms)
 
     def _norm(self, addend: Addend) -> float:
         return math.sqrt(addend.terms.energy(len(self._state.theta)))
@@ -149,15 +155,16 @@ class Aggregation:
         """Raise Refused if the norm of a reply is beyond the rule, or note it where the rule says so."""
         norms, rule = self._state.norms, self._rule
         norm = norms.now.get(device, 0.0)
-        if norm <= rule.bound(norms.reference):
+        if norm <= (0.0 if self._is_quiet else rule.bound(norms.reference)):
             return
-        times = f"{norm / norms.reference:.3g} times the usual one"
-        if rule.norm == "refuse":
-            raise Refused(device, "outlier", f"its norm of {norm:.3g} is {times}")
+        said = f"its norm of {norm:.3g} is {norm / (norms.reference or 1):.3g} times the usual one"
+        if self._is_quiet:
+            norms.now[device] = 0.0  # or a few would decide what is usual from now on
+            said = f"its norm is {norm:.3g}, where most replies of a first round are zeros"
+        if rule.norm == "refuse" or (rule.norm == "clip" and self._is_quiet):
+            raise Refused(device, "outlier", said)
         reason = "clipped" if rule.norm == "clip" else "warned"
-        self._ledger.refusals.note(
-            self._state.round, device, reason, f"its norm of {norm:.3g} is {times}"
-        )
+        self._ledger.refusals.note(self._state.round, device, reason, said)
 
     def _scale(self, device: int) -> float:
         """What a reply is multiplied by: 1, but where it is clipped."""
@@ -168,7 +175,7 @@ class Aggregation:
     def _decide(self) -> None:
         """Find the usual norm of a first round from all replies, and judge them."""
         norms = self._state.norms
-        norms.reference = usual(norms.now.get(device, 0.0) for device in self._state.answered)
+        self._compare([norms.now.get(device, 0.0) for device in self._state.answered])
         for device in sorted(self._state.waiting):
             try:
                 self._judge(device)

@@ -11,8 +11,9 @@ on who answers first, and a reply is an outlier only if more than half of all re
 1 / factor of it. Replies that were refused as outliers count in it, too: where most devices agree on larger
 updates from now on, the rule follows them after at most WINDOW replies. Replies of zeros say nothing and do
 not count. In the first round there is nothing to compare with but the round itself: all its replies wait,
-encoded, until every participant has answered or the round closes. So fewer than half of those that answer
-decide nothing, whatever their numbers.
+encoded, until every participant has answered or the round closes. There zeros do count: where more than half
+are zeros, others are outliers, and the next round is a first one again. So fewer than half of those that
+answer decide nothing, whatever their numbers.
 
 Of two devices neither is an outlier, however they differ: there is no majority. The rule bounds what a
 minority can do in one round, not in many: b of n devices that stay below `factor` each outweigh the others as
@@ -93,6 +94,16 @@ class Norms:
     def copied(self) -> "Norms":
         """The same with a dictionary of its own."""
         return replace(self, now=dict(self.now))
+
+
+def is_mostly_zero(norms: Iterable[float]) -> bool:
+    """Whether more than half of the replies of a round say nothing.
+
+    >>> is_mostly_zero([0.0, 0.0, 5.0]), is_mostly_zero([0.0, 5.0]), is_mostly_zero([])
+    (True, False, False)
+    """
+    known = list(norms)
+    return 2 * sum(norm == 0 for norm in known) > len(known)
 
 
 def usual(norms: Iterable[float]) -> float:
