@@ -62,6 +62,22 @@ class TestBytes:
         (said,) = re.findall(r"in all: .*", caplog.text)
         assert said.count("for 1 MB") == 2  # ten nodes, two bytes a parameter
 
+    def test_have_what_travels_exactly_beside_frames(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """A model that is exact to a half, with frames of some kB for the rest, saves no more than a half."""
+        one = Array(np.zeros(50_000, np.float32))
+        lossy = LossyStrategy(fedavg(), exact=["table"])
+        model = ArrayRecord({"w": one, "table": one})
+        lossy.start(LocalGrid(adding_app(), NODES, tmp_path), model, num_rounds=2)
+        (said,) = re.findall(r"in all: .*", caplog.text)
+        sent = re.findall(r"([0-9.]+) MB (?:down|up) for 8.01 MB", said)
+        assert all(4 <= float(each) < 4.3 for each in sent)
+        assert len(sent) == 2
+        assert [each.down.exact for each in lossy.rounds] == [NODES * len(one.data)] * 2
+        for traffic in (side for each in lossy.rounds for side in (each.handed, each.up)):
+            assert 1.9 < traffic.raw / traffic.nbytes < 2  # what reports call savings
+
     def test_have_those_of_the_last_evaluation(self, tmp_path: Path) -> None:
         lossy = LossyStrategy(FedAvg(min_available_nodes=NODES))
         lossy.start(LocalGrid(make_app(lossy_mod), NODES, tmp_path), start(), num_rounds=1)

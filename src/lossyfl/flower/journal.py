@@ -16,12 +16,13 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 
 from lossyfl.errors import InputError
 from lossyfl.flower.envelope import Up
+from lossyfl.flower.layout import Exact
 from lossyfl.flower.logs import log, shown
 from lossyfl.flower.written import COMMAND, Written
 from lossyfl.ledger import Refusals
 from lossyfl.server import Server
 from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import Round, Seconds, downlink, read_rounds, traffic
+from lossyfl.simulation.records import Round, Seconds, Traffic, downlink, read_rounds, traffic
 from lossyfl.simulation.results import Results, State
 
 
@@ -30,6 +31,8 @@ class Notes:
     """Of the round that goes on.
 
     down, up:         bytes of messages, as Flower counts them
+    exact:            bytes of what travels to nodes as it is, beside frames
+    exact_of_reply:   the same in the reply of one, which is as long in all
     messages:         to nodes, for training and evaluation
     broadcast:        seconds to make it
     training, coding: seconds that nodes say they took, all of them together
@@ -41,6 +44,8 @@ class Notes:
     messages: int = 0
     down: int = 0
     up: int = 0
+    exact: int = 0
+    exact_of_reply: int = 0
     refused: int = 0
     train_loss: float | None = None
     accuracy: float | None = None
@@ -54,7 +59,7 @@ class Notes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """Bytes both ways: of frames to and from every node, of the model as it is, and of Flower's messages."""
+    """Bytes to and from all nodes: frames and what travels exactly, the model as it is, Flower's messages."""
 
     down: int = 0
     up: int = 0
@@ -159,6 +164,11 @@ class Journal:
         self.notes.down += size if down else 0
         self.notes.up += 0 if down else size
 
+    def beside(self, exact: Exact) -> None:
+        """Note what travels to a node as it is, beside frames."""
+        if self.notes is not None:
+            self.notes.exact += _bytes_of(exact)
+
     def refused(self) -> None:
         """Note a reply that was refused."""
         if self.notes is not None:
@@ -173,8 +183,9 @@ class Journal:
             self.notes.broadcast, self._seconds = self._seconds, 0.0
 
     def worked(self, up: Up) -> None:
-        """Note how long a node took."""
+        """Note how long a node took, and what it sent as it is."""
         if self.notes is not None:
+            self.notes.exact_of_reply = _bytes_of(up.exact)
             self.notes.training += up.training
             self.notes.coding += up.coding
 
@@ -198,8 +209,11 @@ class Journal:
         last = server.round - (1 if server.is_open else 0)
         ledger = server.ledger.drain(through=None if is_last else last)
         down, up = traffic(ledger)
-        handed = {"carrier": self.notes.down, "plain": self.notes.messages * self.model_bytes}
         replies = ledger.total("up").frames
+        plain = self.notes.messages * self.model_bytes
+        handed = {"carrier": self.notes.down, "plain": plain, "exact": self.notes.exact}
+        back = {"carrier": self.notes.up, "plain": replies * self.model_bytes}
+        exact = replies * self.notes.exact_of_reply
         total = time.perf_counter() - self.notes.began
         record = Round(
             round=last,
@@ -212,9 +226,9 @@ class Journal:
             late=self.notes.refused,
             late_bytes=0,
             away=0,
-            down=replace(down, **handed),
-            up=replace(up, carrier=self.notes.up, plain=replies * self.model_bytes),
-            copies=replace(downlink(ledger, "unicast"), **handed),
+            down=replace(down, **handed, unicast=down.unicast + self.notes.exact),
+            up=_with_exact(replace(up, **back), exact),
+            copies=_with_exact(replace(downlink(ledger, "unicast"), **handed), self.notes.exact),
             seconds=Seconds(
                 broadcast=self.notes.broadcast,
                 devices=self.notes.trained - self.notes.aggregate,
@@ -275,6 +289,24 @@ def _bytes(count: int) -> str:
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return f"{count} B"
+
+
+def _with_exact(side: Traffic, exact: int) -> Traffic:
+    """Traffic with what travels beside its frames, which costs as much by any count."""
+    return replace(
+        side,
+        nbytes=side.nbytes + exact,
+        unicast=side.unicast + exact,
+        raw=side.raw + exact,
+        paper=side.paper + exact * 33 / 32,
+        entropy=side.entropy + exact,
+        entries=side.entries + exact // 4,
+        exact=exact,
+    )
+
+
+def _bytes_of(exact: Exact) -> int:
+    return sum(len(array.data) for array in exact.values())
 
 
 def _size(record: ArrayRecord | MetricRecord | ConfigRecord) -> int:

@@ -36,6 +36,8 @@ def wrap(
             shared[slot] = RecordDict({**made, **pieces[frames]})
         message.content = shared[slot]
         training.journal.carried(message, down=True)
+        if delivery.frames:
+            training.journal.beside(training.exact)
     training.sent = messages
     return messages
 

@@ -57,8 +57,8 @@ def carrier_table(groups: Sequence[Group]) -> Markup:
         id="carrier",
     )
     about = (
-        "Bytes a round, to and from all nodes: frames, the model in its own dtypes in as many messages, "
-        "messages as Flower counts them, and on the wire."
+        "Bytes a round, to and from all nodes: frames with what travels exactly beside them, the model in "
+        "its own dtypes in as many messages, messages as Flower counts them, and on the wire."
     )
     scroll = tag("div", table, class_="scroll", tabindex="0", role="region", aria_label="Carrier")
     return join(

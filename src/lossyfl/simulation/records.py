@@ -31,6 +31,8 @@ class Traffic:
     carrier:  bytes of the messages that carried the frames, as their carrier counts them; 0 for none
     wire:     bytes that were measured on the wire, everything included; 0 if nobody did
     plain:    what as many messages with the model in its own dtypes would have taken; 0 for none
+    exact:    of arrays that travel beside frames as they are, to or from every device; part of all of the
+              above where every device has its own copy, else of `unicast` only
     """
 
     nbytes: int = 0
@@ -46,6 +48,7 @@ class Traffic:
     carrier: int = 0
     wire: int = 0
     plain: int = 0
+    exact: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
