@@ -3,7 +3,8 @@
     python -m scripts.foreign --apps lora batchnorm --schemes lfl:q1=5,q2=5,scale=tensor
 
 Five nodes in this process. Prints the accuracy of the last model, mean and spread over seeds, and the bytes
-of all messages of one training. Needs lossyfl[flower,sim], the data of the apps, and the tests beside it.
+of all messages of one training. Needs lossyfl[flower,sim], and the tests beside it; without the data of the
+apps (`lossyfl data fetch mnist cifar10`) they are trained on digits.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from tests.flower.foreign.apps import APPS, ROUNDS, play
+from tests.flower.foreign.apps import APPS, ROUNDS, label, play
 from tests.flower.foreign.grid import CountingGrid
 from tests.flower.foreign.torch_apps import NODES
 
@@ -32,7 +33,7 @@ def main() -> None:
     print("|---" * (2 + len(asked.schemes)) + "|")
     for name in asked.apps:
         cells = [measure(name, spec, asked.seeds) for spec in (None, *asked.schemes)]
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+        print(f"| {label(name)} | " + " | ".join(cells) + " |", flush=True)
 
 
 def measure(name: str, spec: str | None, seeds: int) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from flwr.app import ConfigRecord, Context
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg, Strategy
+from tests.flower.foreign.images import is_here
 from tests.flower.foreign.sklearn_app import SklearnApp, logistic
 from tests.flower.foreign.torch_apps import NODES, TorchApp, batchnorm, cnn, lora
 
@@ -24,8 +25,13 @@ APPS: dict[str, TorchApp | SklearnApp] = {
     "logistic": logistic,
 }
 NEEDS = {"cnn": "cifar10", "batchnorm": "cifar10", "logistic": "mnist"}
-"""The data set of each; lines of the standard library are always there."""
+"""The data set of each; lines of the standard library are always there, and so are the digits of `images`."""
 ROUNDS = {"cnn": 12, "batchnorm": 8, "lora": 12, "logistic": 10}
+
+
+def label(name: str) -> str:
+    """An app's name, and what it is trained on if its data set is not here."""
+    return name if name not in NEEDS or is_here(NEEDS[name]) else f"{name} on digits"
 
 
 def play(name: str, grid: Grid, seed: int, *, scheme: str | None, rounds: int) -> float:

@@ -9,16 +9,15 @@ from flwr.clientapp import ClientApp
 from flwr.clientapp.typing import Mod
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from tests.flower.foreign.images import images
 from tests.flower.foreign.torch_apps import NODES, PER_NODE
-
-from lossyfl.data import load
 
 Data = tuple[np.ndarray, np.ndarray]
 
 
 @cache
 def mnist() -> tuple[Data, Data]:
-    found, most = load("mnist"), NODES * PER_NODE
+    found, most = images("mnist"), NODES * PER_NODE
     train = found.train_x[:most], found.train_y[:most]
     tests = found.test_x, found.test_y
     return _flat(*train), _flat(*tests)

@@ -22,10 +22,9 @@ import torch
 from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.clientapp.typing import Mod
+from tests.flower.foreign.images import images
 from torch import Tensor, nn
 from torch.nn import functional
-
-from lossyfl.data import load
 
 Data = tuple[Tensor, Tensor]
 NODES = 5
@@ -37,7 +36,7 @@ MODULES: tuple[ModuleType, ...] = (argparse, ast, inspect, tarfile, typing, unit
 
 @cache
 def cifar() -> tuple[Data, Data]:
-    found, most = load("cifar10"), NODES * PER_NODE
+    found, most = images("cifar10"), NODES * PER_NODE
     train = _images(found.train_x[:most]), _labels(found.train_y[:most])
     return train, (_images(found.test_x), _labels(found.test_y))
 
