@@ -35,6 +35,14 @@ def test_markdown_escapes(tmp_path: Path) -> None:
     assert "| &lt;b&gt;\\|\\`x\\`\\_y z\\\\x1b\\[2J |" in text
 
 
+def test_markdown_says_what_quantizing_did(tmp_path: Path) -> None:
+    """Medians over rounds; the first broadcast is exact and counts in none of them."""
+    write(tmp_path / "a")
+    text = markdown(group(find([tmp_path])))
+    assert "| of replies | norm of the broadcast | distance of the estimate | left over" in text
+    assert "| lfl:q1=2,q2=2 | 0.25 | 0.8 | 6.5 | 6.0 | 7.0 | 1 | 0.2 | 0.8 |\n" in text
+
+
 @pytest.mark.parametrize(
     ("command", "shown"),
     [

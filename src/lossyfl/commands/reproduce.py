@@ -14,10 +14,13 @@ from lossyfl.commands.output import echo
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="fig1a or fig1b.")],
+    name: Annotated[str, typer.Argument(help="fig1a, fig1b, or readings, a small study.")],
     reading: Annotated[
         str,
-        typer.Option(help="What Adam means: carried; server-adam for fig1a, kept for fig1b."),
+        typer.Option(
+            help="What Adam means: carried; server-adam for fig1a, kept for fig1b, both for readings, "
+            "and reset and shared."
+        ),
     ] = "carried",
     seeds: Annotated[int, typer.Option(help="Runs of each scheme, from --seed on.", min=1)] = 1,
     seed: options.Seed = None,
@@ -43,7 +46,7 @@ def reproduce(
 
     Can be stopped and repeated: runs that are complete are not run again.
     """
-    from lossyfl.experiments.figures import BATCH, figure
+    from lossyfl.experiments.figures import figure
     from lossyfl.extras import require
 
     chosen = figure(name, reading)
@@ -57,7 +60,8 @@ def reproduce(
     from lossyfl import report
     from lossyfl.experiments.compare import plan
 
-    special = [reading] * (reading != "carried") + [f"batch{base.batch}"] * (base.batch != BATCH)
+    usual = base.batch == chosen.experiment.batch
+    special = [reading] * (reading != "carried") + [f"batch{base.batch}"] * (not usual)
     folder = out or Path("runs") / "-".join([name, *special])
     planned = plan(base, specs, seeds, folder)
     caption = chosen.caption(base, seeds)

@@ -1,4 +1,4 @@
-"""The paper's Figures 1a and 1b as settings, in the readings that were tried.
+"""The paper's Figures 1a and 1b as settings, in the readings that were tried, and a study of all readings.
 
 The paper says what it trained and neither how long nor what Adam means where devices take local steps and
 the server averages. A reading answers that:
@@ -7,6 +7,8 @@ the server averages. A reading answers that:
                  round: what a program with one optimizer object does
     server-adam  (fig1a) devices take steps of SGD, the server one of Adam by the mean update
     kept         (fig1b) every device has an Adam of its own and keeps its moments
+    reset        (readings) every device begins every round with a fresh Adam
+    shared       (readings) every round begins with the mean of the moments that devices ended with
 
 In the first, LGM and LTGM go on from theta_hat, LGM has a scale per tensor, LTGM's transform no random
 signs. `docs/reproduction.md` shows what each reading does and why the first is the default. All schemes of a
@@ -27,6 +29,7 @@ BATCH = 20
 class Figure:
     """A figure in one reading: one experiment, several schemes.
 
+    paper_batch: the paper's samples of a local step; as many as here where the paper has no such figure
     server: the server's optimizer, an option of every scheme; empty for none
     """
 
@@ -47,11 +50,11 @@ class Figure:
 
     def named(self, names: Sequence[str]) -> tuple[str, ...]:
         """The schemes of these names, all of them for none."""
-        known = {spec.partition(":")[0]: spec for spec in self.specs}
+        known = dict.fromkeys(map(_name, self.specs))
         for name in names:
             if name not in known:
                 raise InputError("scheme", of=self.name, allowed=one_of(known, name), got=name)
-        return tuple(spec for name, spec in known.items() if not names or name in names)
+        return tuple(spec for spec in self.specs if not names or _name(spec) in names)
 
     def caption(self, played: Experiment, seeds: int) -> str:
         """How the figure was made, and what of it is less than the paper's."""
@@ -66,8 +69,8 @@ class Figure:
             if e.batch != self.paper_batch
             else []
         )
-        looks = [f"a look every {e.evaluate_every} rounds"] if e.evaluate_every > 1 else []
-        return f"{words} Reduced: {', '.join(less + looks)}." if less + looks else words
+        rarely = [f"evaluated every {e.evaluate_every} rounds"] if e.evaluate_every > 1 else []
+        return f"{words} Reduced: {', '.join(less + rarely)}." if less + rarely else words
 
 
 MNIST = Figure(
@@ -109,6 +112,29 @@ CIFAR10 = Figure(
     ),
     paper_batch=250,
 )
+READINGS = Figure(
+    name="readings",
+    reading="carried",
+    title="What the paper leaves open, digits, one class per device",
+    experiment=replace(MNIST.experiment, task="digits", devices=10, batch=16),
+    schemes=(
+        "lossless",
+        "lfl:q1=2,q2=2",
+        *(
+            f"lgm:q1=2,q2=2,scale={scale},server_model={server}"
+            for scale in ("model", "tensor")
+            for server in ("estimate", "preserved")
+        ),
+        *(
+            f"ltgm:q1=5,q2=2,signs={signs},server_model={server}"
+            for signs in ("none", "fixed", "fresh")
+            for server in ("estimate", "preserved")
+        ),
+        "ltgm:q1=50,q2=2,signs=none,server_model=estimate",
+    ),
+    paper_batch=16,
+)
+SERVER_ADAM = "server_optimizer=adam,server_lr=0.003"
 FIGURES = (
     MNIST,
     replace(
@@ -116,7 +142,7 @@ FIGURES = (
         reading="server-adam",
         experiment=replace(MNIST.experiment, optimizer="sgd", lr="0.05", evaluate_last=1),
         schemes=("lossless", "lb:q2=2", "lfl:q1=2,q2=2", "lgm:q1=2,q2=2", "ltgm:q1=50,q2=2"),
-        server="server_optimizer=adam,server_lr=0.003",
+        server=SERVER_ADAM,
     ),
     CIFAR10,
     replace(
@@ -127,7 +153,27 @@ FIGURES = (
         ),
         schemes=("lossless", "lb:q2=3", "lfl:q1=5,q2=3", "lgm:q1=5,q2=3", "ltgm:q1=1000,q2=3"),
     ),
+    READINGS,
+    *(
+        replace(
+            READINGS,
+            reading=moments,
+            experiment=replace(READINGS.experiment, optimizer=f"adam:eps=1e-7,moments={moments}"),
+        )
+        for moments in ("reset", "kept", "shared")
+    ),
+    replace(
+        READINGS,
+        reading="server-adam",
+        experiment=replace(READINGS.experiment, optimizer="sgd", lr="0.05"),
+        server=SERVER_ADAM,
+    ),
 )
+
+
+def _name(spec: str) -> str:
+    """A scheme without its options."""
+    return spec.partition(":")[0]
 
 
 def figure(name: str, reading: str = "carried") -> Figure:

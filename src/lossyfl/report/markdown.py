@@ -26,7 +26,8 @@ ONCE = "a broadcast counted once"
 TO_EACH = "counted for every node that is sent them, as are models of floats, one per round"
 
 MEASURED = """Medians over rounds: the norm of what quantizing lost over that of what was given; the largest
-magnitude over the root mean square; and ||delta_m|| over the norm of a quantized reply.
+magnitude over the root mean square; the norm of what the broadcast's quantizer was given, and what devices
+then missed, ||theta - theta_hat||; and ||delta_m|| over the norm of a quantized reply.
 """
 
 
@@ -95,13 +96,13 @@ def _broadcasts(groups: Sequence[Group]) -> str:
 def _measured(groups: Sequence[Group]) -> str:
     """What quantizing did, medians over rounds."""
     heads = ("scheme", "error down", "error up", "peak of the model", "of the broadcast", "of replies",
-             "left over, of a reply")  # fmt: skip
+             "norm of the broadcast", "distance of the estimate", "left over, of a reply")  # fmt: skip
     lines = [
         [
             facts.label,
-            *map(_short, (facts.error.down, facts.error.up)),
+            *map(_three, (facts.error.down, facts.error.up)),
             *map(_one, facts.peaks),
-            _short(facts.memory),
+            *map(_three, (facts.norm, facts.distance, facts.memory)),
         ]
         for facts in map(row, groups)
     ]
@@ -172,6 +173,11 @@ def _one(value: float | None) -> str:
 
 def _short(value: float | None) -> str:
     return text.MISSING if value is None else f"{value:.1e}"
+
+
+def _three(value: float | None) -> str:
+    """Three digits."""
+    return text.MISSING if value is None else f"{value:.3g}"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -43,6 +43,8 @@ class Row:
     eps:     of the broadcasts, their median and the largest
     error:   of quantizing over what was quantized, the median over rounds
     peaks:   over the root mean square, of the model, the broadcast and replies, the medians over rounds
+    norm:    of what the broadcast's quantizer was given, the median over rounds
+    distance: ||theta - theta_hat||, the median over rounds with a broadcast
     memory:  ||delta_m|| over the norm of a reply, the median over rounds
     """
 
@@ -64,6 +66,8 @@ class Row:
     eps: tuple[float | None, float | None]
     error: Both
     peaks: tuple[float | None, float | None, float | None]
+    norm: float | None
+    distance: float | None
     memory: float | None
 
 
@@ -111,6 +115,8 @@ def row(group: Group) -> Row:
             _median(r.broadcast.peak for r in records if r.broadcast),
             _median(r.reply.peak for r in records if r.reply),
         ),
+        norm=_median(r.broadcast.norm for r in records if r.broadcast),
+        distance=_median(r.distance for r in records if r.broadcast),
         memory=_median(
             r.memory / r.reply.norm
             for r in records
