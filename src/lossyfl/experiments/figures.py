@@ -112,25 +112,29 @@ CIFAR10 = Figure(
     ),
     paper_batch=250,
 )
+STUDIED = (
+    "lossless",
+    "lfl:q1=2,q2=2",
+    *(
+        f"lgm:q1=2,q2=2,scale={scale},server_model={server}"
+        for scale in ("model", "tensor")
+        for server in ("estimate", "preserved")
+    ),
+    *(
+        f"ltgm:q1=5,q2=2,signs={signs},server_model={server}"
+        for signs in ("none", "fixed", "fresh")
+        for server in ("estimate", "preserved")
+    ),
+)
 READINGS = Figure(
     name="readings",
     reading="carried",
     title="What the paper leaves open, digits, one class per device",
     experiment=replace(MNIST.experiment, task="digits", devices=10, batch=16),
     schemes=(
-        "lossless",
-        "lfl:q1=2,q2=2",
-        *(
-            f"lgm:q1=2,q2=2,scale={scale},server_model={server}"
-            for scale in ("model", "tensor")
-            for server in ("estimate", "preserved")
-        ),
-        *(
-            f"ltgm:q1=5,q2=2,signs={signs},server_model={server}"
-            for signs in ("none", "fixed", "fresh")
-            for server in ("estimate", "preserved")
-        ),
+        *STUDIED,
         "ltgm:q1=50,q2=2,signs=none,server_model=estimate",
+        "lfl:q1=2,q2=2,server_model=preserved,compensate_server=true",
     ),
     paper_batch=16,
 )
@@ -158,6 +162,7 @@ FIGURES = (
         replace(
             READINGS,
             reading=moments,
+            schemes=STUDIED,
             experiment=replace(READINGS.experiment, optimizer=f"adam:eps=1e-7,moments={moments}"),
         )
         for moments in ("reset", "kept", "shared")
@@ -165,6 +170,7 @@ FIGURES = (
     replace(
         READINGS,
         reading="server-adam",
+        schemes=STUDIED,
         experiment=replace(READINGS.experiment, optimizer="sgd", lr="0.05"),
         server=SERVER_ADAM,
     ),

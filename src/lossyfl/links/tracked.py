@@ -3,10 +3,13 @@
     frame = Q(x - estimate, q1)        estimate' = estimate + Q(x - estimate, q1)
 
 Sender and receivers keep the same estimate to the bit, because both move it by the same frame with
-one float32 addition an entry. `compensate` adds the error of earlier rounds before quantizing, which
-Remark 1 of the paper found to hurt:
+one float32 addition an entry. `compensate` adds the error of earlier rounds before quantizing:
 
     frame = Q(x - estimate + memory)   memory' = x - estimate + memory - Q(...)
+
+Where the server goes on from the estimate, as in line 6, that is the recursion of a server that goes on from its
+own model: z = x + memory. Where it does so anyway, the error counts twice; this is likely what Remark 1 of the
+paper found to hurt.
 
 With `predict` both ends expect the model to go on as it went: its drift is the running average of how the
 estimate moved. A frame names a part of the drift, in one byte, and says the rest:

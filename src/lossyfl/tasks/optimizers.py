@@ -10,8 +10,10 @@
     shared   all devices begin with the mean of what they ended with; this costs an uplink of its own, or
              a simulation: bytes of moments are not in the ledger
     carried  one optimizer for all devices in turn: its moments and its count of steps go from device to
-             device, in the order of their numbers, and from round to round. This is what a program with one
-             model and one optimizer object does; no federation could, so bytes of moments are not counted
+             device, in the order of their numbers, and from round to round. Of those who train in a round,
+             that is: who is away or not asked is passed over, and who replies too late has made its steps.
+             This is what a program with one model and one optimizer object does; no federation could, so
+             bytes of moments are not counted
 """
 
 from dataclasses import dataclass
