@@ -32,7 +32,7 @@ def test_the_study_has_every_lgm_and_every_ltgm_with_every_optimizer() -> None:
         scales = [each.downlink.quantizer.quantizers[0].scale for each in lgm]  # type: ignore[union-attr]
         of_lgm = list(zip(scales, [each.server_model for each in lgm], strict=True))
         assert sorted(of_lgm) == sorted(product(["model", "tensor"], ["estimate", "preserved"]))
-        ltgm = [spec for spec in chosen.named(["ltgm"]) if "q1=5," in spec]
+        ltgm = [spec for spec in chosen.named(["ltgm"]) if "q1=20," in spec]
         of_ltgm = [tuple(re.findall(r"signs=(\w+),server_model=(\w+)", spec)[0]) for spec in ltgm]
         signs = ["fixed", "fresh", "none"]
         assert sorted(of_ltgm) == sorted(product(signs, ["estimate", "preserved"]))

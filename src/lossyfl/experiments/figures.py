@@ -13,6 +13,10 @@ the server averages. A reading answers that:
 In the first, LGM and LTGM go on from theta_hat, LGM has a scale per tensor, LTGM's transform no random
 signs. `docs/reproduction.md` shows what each reading does and why the first is the default. All schemes of a
 figure use the same optimizer and step sizes.
+
+`readings` is no figure of the paper. It is small enough to try every optimizer with every LGM (server model x
+scale) and every LTGM (signs x server model), and with the first optimizer LTGM with fewer and with more levels,
+and compensation on top of a preserved server model.
 """
 
 from collections.abc import Sequence
@@ -121,7 +125,7 @@ STUDIED = (
         for server in ("estimate", "preserved")
     ),
     *(
-        f"ltgm:q1=5,q2=2,signs={signs},server_model={server}"
+        f"ltgm:q1=20,q2=2,signs={signs},server_model={server}"
         for signs in ("none", "fixed", "fresh")
         for server in ("estimate", "preserved")
     ),
@@ -133,6 +137,7 @@ READINGS = Figure(
     experiment=replace(MNIST.experiment, task="digits", devices=10, batch=16),
     schemes=(
         *STUDIED,
+        "ltgm:q1=5,q2=2,signs=none,server_model=estimate",
         "ltgm:q1=50,q2=2,signs=none,server_model=estimate",
         "lfl:q1=2,q2=2,server_model=preserved,compensate_server=true",
     ),

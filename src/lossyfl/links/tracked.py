@@ -7,9 +7,9 @@ one float32 addition an entry. `compensate` adds the error of earlier rounds bef
 
     frame = Q(x - estimate + memory)   memory' = x - estimate + memory - Q(...)
 
-Where the server goes on from the estimate, as in line 6, that is the recursion of a server that goes on from its
-own model: z = x + memory. Where it does so anyway, the error counts twice; this is likely what Remark 1 of the
-paper found to hurt.
+Where the server goes on from the estimate, as in line 6, that is the recursion of a server that goes on from
+its own model: z = x + memory. Where it does so anyway, the error counts twice; this is likely what Remark 1
+of the paper found to hurt.
 
 With `predict` both ends expect the model to go on as it went: its drift is the running average of how the
 estimate moved. A frame names a part of the drift, in one byte, and says the rest:
