@@ -14,8 +14,8 @@ In the first, LGM and LTGM go on from theta_hat, LGM has a scale per tensor, LTG
 signs. `docs/reproduction.md` shows what each reading does and why the first is the default. All schemes of a
 figure use the same optimizer and step sizes.
 
-`readings` is no figure of the paper. It is small enough to try every optimizer with every LGM (server model x
-scale) and every LTGM (signs x server model), and with the first optimizer LTGM with fewer and with more levels,
+`readings` is no figure of the paper. It is small enough to try every optimizer with every LGM (server model
+x scale) and every LTGM (signs x server model), and with the first optimizer LTGM with fewer and more levels,
 and compensation on top of a preserved server model.
 """
 
