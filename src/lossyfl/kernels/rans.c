@@ -49,44 +49,60 @@ INLINE uint32_t push(uint32_t x, uint8_t *words, size_t *at, const PushRow *row)
   return x + row->start + (uint32_t)((x * row->reciprocal) >> PUSH_SHIFT) * row->complement;
 }
 
-/* How a letter is made of its symbols, s_0 the highest digit of base n: with the symbols as the digits of a number of
-   base 256, s_0 the lowest, and one product by 1 + 256 n + 256^2 n^2 + ..., the letter is digit k - 1 of what comes
-   out. The digits below it are heads of the letter, each below 256, so that nothing is carried into it. */
-typedef struct { uint64_t factor; int64_t alphabet, group, filler; int shift; } Gather;
+/* How a letter is made of its symbols: the first is the highest digit. */
+typedef struct { int64_t alphabet, group, filler; } Gather;
 
-static Gather gather_of(int64_t alphabet, int64_t group, int64_t filler) {
-  uint64_t factor = 0, power = 1;
-  for (int64_t k = 0; k < group; k++, power *= (uint64_t)alphabet) factor |= power << (8 * k);
-  return (Gather){factor, alphabet, group, filler, 8 * (int)(group - 1) - ROW_BITS};
+enum { AT_A_TIME = 1024 };
+
+/* The rows of so many letters, as offsets in bytes. Simple loops, so that they are vectorised. */
+INLINE void gather(const uint8_t *symbols, int64_t letters, uint16_t *offsets, const Gather *how, const int64_t group) {
+  const uint16_t n = (uint16_t)how->alphabet, square = (uint16_t)(n * n);
+  if (group == 1) {
+    for (int64_t i = 0; i < letters; i++) offsets[i] = (uint16_t)(symbols[i] << ROW_BITS);
+  } else if (group == 2) {
+    for (int64_t i = 0; i < letters; i++)
+      offsets[i] = (uint16_t)((uint8_t)(symbols[2 * i] * n + symbols[2 * i + 1]) << ROW_BITS);
+  } else if (group == 3) {
+    for (int64_t i = 0; i < letters; i++)
+      offsets[i] = (uint16_t)((uint8_t)(symbols[3 * i] * square + symbols[3 * i + 1] * n + symbols[3 * i + 2]) << ROW_BITS);
+  } else {
+    for (int64_t i = 0; i < letters; i++) {
+      uint32_t letter = 0;
+      for (int64_t k = 0; k < group; k++) letter = letter * n + symbols[i * group + k];
+      offsets[i] = (uint16_t)((uint8_t)letter << ROW_BITS);
+    }
+  }
 }
 
-/* The row of letter i, where eight bytes can be read; the letter comes out as the offset of its row. */
-INLINE const PushRow *row_at(const PushRow *rows, const uint8_t *symbols, int64_t i, const int64_t group,
-                             const Gather *how) {
-  if (group == 1) return rows + symbols[i];
-  const uint64_t offset = load64(symbols + i * group) * how->factor >> how->shift & (uint64_t)(MAX_LETTERS - 1) << ROW_BITS;
-  return (const PushRow *)(const void *)((const uint8_t *)rows + offset);
-}
-
-/* Letter i anywhere; behind the last of `count` symbols stands the filler. */
-static uint8_t letter_near_end(const uint8_t *symbols, int64_t count, int64_t i, const Gather *how) {
+/* A last letter that is filled up. */
+static uint8_t last_letter(const uint8_t *symbols, int64_t count, int64_t i, const Gather *how) {
   uint32_t letter = 0;
   for (int64_t j = i * how->group; j < (i + 1) * how->group; j++)
     letter = letter * (uint32_t)how->alphabet + (j < count ? symbols[j] : (uint32_t)how->filler);
   return (uint8_t)letter;
 }
 
+INLINE const PushRow *row_at(const PushRow *rows, uint16_t offset) {
+  return (const PushRow *)(const void *)((const uint8_t *)rows + offset);
+}
+
 /* Letters [0, letters) of the symbols onto the states, last to first; where their words begin. `letters` is a
-   multiple of four, and eight bytes can be read where the last one begins. */
+   multiple of four. */
 INLINE size_t push_fours(const uint8_t *symbols, int64_t letters, uint8_t *words, size_t at, const PushRow *rows,
                          uint32_t *state, const Gather *how, const int64_t group) {
   uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
-  for (const uint8_t *four = symbols + letters * group; four != symbols;) {
-    four -= 4 * group;
-    d = push(d, words, &at, row_at(rows, four, 3, group, how));
-    c = push(c, words, &at, row_at(rows, four, 2, group, how));
-    b = push(b, words, &at, row_at(rows, four, 1, group, how));
-    a = push(a, words, &at, row_at(rows, four, 0, group, how));
+  uint16_t offsets[AT_A_TIME];
+  while (letters > 0) {
+    const int64_t now = letters % AT_A_TIME ? letters % AT_A_TIME : AT_A_TIME;
+    letters -= now;
+    gather(symbols + letters * group, now, offsets, how, group);
+    for (const uint16_t *four = offsets + now; four != offsets;) {
+      four -= 4;
+      d = push(d, words, &at, row_at(rows, four[3]));
+      c = push(c, words, &at, row_at(rows, four[2]));
+      b = push(b, words, &at, row_at(rows, four[1]));
+      a = push(a, words, &at, row_at(rows, four[0]));
+    }
   }
   state[0] = a; state[1] = b; state[2] = c; state[3] = d;
   return at;
@@ -98,9 +114,9 @@ static size_t push_segment(const uint8_t *symbols, int64_t count, uint8_t *words
   const int64_t group = how->group;
   uint32_t state[4] = {LOWEST, LOWEST, LOWEST, LOWEST};
   int64_t i = (count + group - 1) / group;
-  while (i % 4 || (i && (i - 1) * group + 8 > count)) {
+  while (i % 4 || i * group > count) {
     i--;
-    state[i % 4] = push(state[i % 4], words, &at, rows + letter_near_end(symbols, count, i, how));
+    state[i % 4] = push(state[i % 4], words, &at, rows + last_letter(symbols, count, i, how));
   }
   if (group == 3) at = push_fours(symbols, i, words, at, rows, state, how, 3);
   else if (group == 2) at = push_fours(symbols, i, words, at, rows, state, how, 2);
@@ -120,7 +136,7 @@ int64_t KERNEL(push_segments)(const uint8_t *symbols, int64_t count, int64_t alp
   const int64_t width = words_len / segments, own = share * group;
   if (width % 2 || width / 2 < share + STATE_WORDS + 1 || (segments - 1) * own >= count || count > segments * own) return -1;
   push_rows(frequencies, letters, rows);
-  const Gather how = gather_of(alphabet, group, filler);
+  const Gather how = {alphabet, group, filler};
   for (int64_t i = 0; i < segments; i++) {
     uint8_t *row = words + i * width;
     const size_t begin = push_segment(symbols + i * own, least(own, count - i * own), row, (size_t)width / 2, rows, &how);
