@@ -100,10 +100,9 @@ def mean_bits(frequencies: Frequencies, counts: Counts, group: int) -> float:
     if len(frequencies) != (letters_of(len(counts), group) if group else len(counts)):
         return float("inf")
     share = counts / counts.sum()
-    chance, rest = np.ones(len(frequencies)), np.arange(len(frequencies))
+    chance = np.ones(1)
     for _ in range(group or 1):
-        chance *= share[rest % len(share)]
-        rest //= len(share)
+        chance = np.multiply.outer(chance, share).ravel()
     used = chance > 0
     if (frequencies[used] == 0).any():
         return float("inf")

@@ -152,29 +152,30 @@ def _bound(name: str, words: list[str], result: str, level: str) -> Callable[...
 
     def call(*arguments: Any) -> Any:  # noqa: ANN401
         raw: list[Any] = []
-        for (number, dtypes, written), argument in zip(takes, arguments, strict=True):
+        for (number, dtypes, flags), argument in zip(takes, arguments, strict=True):
             if number is not None:
                 raw.append(number(argument))
                 continue
-            flags, dtype = argument.flags, argument.dtype
-            fits = dtypes is None or dtype in dtypes
-            if not (
-                fits and flags.c_contiguous and flags.aligned and (flags.writeable or not written)
-            ):
-                raise _refused(name, dtypes, argument, written=written)
+            if argument.flags.num & flags != flags or not (dtypes is None or argument.dtype in dtypes):
+                raise _refused(name, dtypes, argument, written=flags != _READ)
             raw.append(_address(argument))
-            raw.append(argument.size if dtypes is not None else argument.nbytes)
+            raw.append(argument.nbytes if dtypes is None else argument.size)
         return kernels[arguments[either].dtype if either >= 0 else None](*raw)
 
     return call
 
 
-def _taken(word: str) -> tuple[Callable[[Any], Any] | None, tuple[np.dtype[Any], ...] | None, bool]:
-    """What makes a number of an argument; or the types that an array may have, and whether it is written."""
+_READ = 0x0001 | 0x0100
+"""NumPy's flags of a contiguous, aligned array."""
+_WRITTEN = _READ | 0x0400
+
+
+def _taken(word: str) -> tuple[Callable[[Any], Any] | None, tuple[np.dtype[Any], ...] | None, int]:
+    """What makes a number of an argument; or the types that an array may have, and the flags it must have."""
     if word in _SCALARS:
-        return _NUMBERS[word], None, False
+        return _NUMBERS[word], None, 0
     kind, _, written = word.partition("[]")
-    return None, _ARRAYS[kind] or None, bool(written)
+    return None, _ARRAYS[kind] or None, _WRITTEN if written else _READ
 
 
 def _refused(

@@ -178,8 +178,11 @@ static void pop_values(Popper *to, const uint8_t *values, int64_t bytes, int64_t
   if (to->size == 2) to->size = 4;
   for (int64_t i = 0; i < letters; i++) {
     int64_t rest = i;
-    for (int64_t k = group - 1; k >= 0; k--, rest /= alphabet)
-      memcpy(to->values + i * to->size + k * bytes, values + rest % alphabet * bytes, (size_t)bytes);
+    uint8_t *own = to->values + i * to->size;
+    for (int64_t k = group - 1; k >= 0; k--, rest /= alphabet) {
+      if (bytes == 4) memcpy(own + 4 * k, values + rest % alphabet * 4, 4);
+      else own[k] = values[rest % alphabet];
+    }
   }
 }
 
