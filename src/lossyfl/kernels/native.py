@@ -156,10 +156,11 @@ def _bound(name: str, words: list[str], result: str, level: str) -> Callable[...
             if number is not None:
                 raw.append(number(argument))
                 continue
-            if argument.flags.num & flags != flags or not (dtypes is None or argument.dtype in dtypes):
+            if argument.flags.num & flags != flags or not (
+                dtypes is None or argument.dtype in dtypes
+            ):
                 raise _refused(name, dtypes, argument, written=flags != _READ)
-            raw.append(_address(argument))
-            raw.append(argument.nbytes if dtypes is None else argument.size)
+            raw += (_address(argument), argument.nbytes if dtypes is None else argument.size)
         return kernels[arguments[either].dtype if either >= 0 else None](*raw)
 
     return call

@@ -72,7 +72,8 @@ def push_segments(
     """Code letters of `group` symbols, every `share` of them as one segment; -1 if sizes do not fit.
 
     Segment i ends at the end of row i of `words`, which has room for share + 9 of them, and begins at
-    byte `first[i]` of it. The last letter may be filled up with `filler`.
+    byte `first[i]` of it. The last letter may be filled up with `filler`. Letters that have no frequency are
+    refused here, and become other letters in the library.
     """
     segments, count = len(first), len(symbols)
     if (
@@ -89,6 +90,8 @@ def push_segments(
     starts = (np.cumsum(frequencies) - frequencies).tolist()
     for i in range(segments):
         letters = gather(symbols[i * own : (i + 1) * own], alphabet, group, filler)
+        if not frequencies[letters].all():
+            return -1
         data = _push(letters.tolist(), f, starts)
         first[i] = width - len(data)
         rows[i * width + first[i] : (i + 1) * width] = data

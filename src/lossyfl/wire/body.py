@@ -250,6 +250,8 @@ def _edges(
     if begin > len(data):
         raise FrameError(offset + at, f"lengths of {segments} segments", f"{len(data) - at} bytes")
     words, rest = divmod(len(data) - begin, word)
+    if segments == 1 and not rest:
+        return np.array((0, words), dtype=np.int64), begin
     lengths = struct.unpack_from(f"<{listed}I", data, at)
     if rest or (words and not segments) or sum(lengths) > words:
         raise FrameError(offset + at, "segments that fill the frame", f"{len(data) - begin} bytes")
