@@ -16,13 +16,14 @@ def same_everywhere(
 ) -> tuple[Any, ...]:
     """Call the reference and every native version with new arguments: the same result and arrays, to the bit.
 
-    Arrays of a failed call may hold anything. Returns the reference's arguments, as it left them, and its result.
+    Arrays of a failed call may hold anything. Returns the reference's arguments, as it left them, and the
+    result.
 
     good: the only result that is no failure, instead of all that are not negative
     """
     arguments = make()
     result = native.reference(kernel)(*arguments)
-    for version in kernel.natives():
+    for version in native.natives(kernel):
         others = make()
         assert repr(version(*others)) == repr(result)
         if result == good if good is not None else not _failed(result):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossyfl.kernels.histogram import count
-from lossyfl.kernels.native import reference
+from lossyfl.kernels.native import natives, reference
 from lossyfl.types import symbol_type
 
 
@@ -23,14 +23,14 @@ def test_same_counts(alphabet: int, length: int, beyond: int, seed: int) -> None
     plain = np.ones(alphabet, np.int64)
     result = reference(count)(symbols, plain, np.empty(0, np.uint32))
     assert (result < 0) == bool(length and symbols.max() >= alphabet)
-    for version in count.natives():
+    for version in natives(count):
         counts = np.ones(alphabet, np.int64)
         assert version(symbols, counts, np.empty(4 * alphabet, np.uint32)) == result
         assert result < 0 or np.array_equal(counts, plain)
 
 
 def test_lanes_that_are_too_few_are_refused() -> None:
-    for version in count.natives():
+    for version in natives(count):
         assert (
             version(np.zeros(4, np.uint16), np.zeros(300, np.int64), np.zeros(8, np.uint32)) == -1
         )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.helpers import f32
 from tests.kernels.levels import LIBRARY_ONLY
 
 from lossyfl.errors import InputError
@@ -42,10 +43,12 @@ def test_a_symbol_type_chooses_the_kernel() -> None:
     for dtype in (np.uint8, np.uint16):
         out = np.empty(3, np.float32)
         bounds = np.array([0, 3])
-        assert look_up(np.array([2, 0, 1], dtype), bounds, np.float32([1, 2, 3]), out) == 0
+        assert look_up(np.array([2, 0, 1], dtype), bounds, f32([1, 2, 3]), out) == 0
         assert out.tolist() == [3, 1, 2]
 
 
 def test_the_reference_stays() -> None:
     assert native.reference(add) is not add or native.LIBRARY is None
-    assert len(add.natives()) == (0 if native.LIBRARY is None else 1 + bool(native.LIBRARY.level))
+    assert len(native.natives(add)) == (
+        0 if native.LIBRARY is None else 1 + bool(native.LIBRARY.level)
+    )

@@ -7,6 +7,7 @@ from tests.kernels.levels import same_everywhere
 
 from lossyfl.kernels.counts import rounded, table_room, write_counts
 from lossyfl.kernels.model import letters_of
+from lossyfl.kernels.native import natives, reference
 from lossyfl.kernels.plan import open_model, plan
 
 counts = st.one_of(
@@ -25,9 +26,9 @@ def test_same_plan(counts: list[int]) -> None:
         return np.array(counts), np.zeros(n, np.uint64), table, frequencies, np.zeros(4, np.int64)
 
     arguments = make()
-    plan.reference(*arguments)
+    reference(plan)(*arguments)
     group, _, _, size = arguments[-1].tolist()
-    for version in plan.natives():
+    for version in natives(plan):
         others = make()
         assert version(*others) == 0
         assert others[-1].tolist() == arguments[-1].tolist()
@@ -57,7 +58,7 @@ def test_impossible_counts_and_sizes_are_refused() -> None:
             np.zeros(frequencies, np.uint64),
             np.zeros(found, np.int64),
         )
-        return {version(*arguments) for version in (plan.reference, *plan.natives())}
+        return {version(*arguments) for version in (reference(plan), *natives(plan))}
 
     assert result([5, 4], 2, 20, 256, 4) == {0}
     assert result([-5, 9], 2, 20, 256, 4) == {-1}

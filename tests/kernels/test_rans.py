@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from tests.kernels.levels import same_everywhere
 
 from lossyfl.kernels.model import LETTER_BITS
+from lossyfl.kernels.native import natives
 from lossyfl.kernels.rans import digit_table, gather, pop_segments, push_segments
 from lossyfl.wire.model import Model, build, cost
 
@@ -46,9 +47,8 @@ def encode(
         ),
     )
     assert result == 0
-    natives = [version for version in push_segments.natives()]
     parts = [words[i * width + at : (i + 1) * width] for i, at in enumerate(first.tolist())]
-    for version in natives:
+    for version in natives(push_segments):
         others, begins = np.zeros(count * width, np.uint8), np.zeros(count, np.int64)
         version(symbols, alphabet, model.group, filler, model.frequencies, share, others, begins)
         assert begins.tolist() == first.tolist()
@@ -153,7 +153,7 @@ class TestPush:
         self, alphabet: int, group: int, filler: int, share: int, room: int, segments: int
     ) -> None:
         model, symbols = sample(0, 5, 3, 300)
-        for version in push_segments.natives():
+        for version in natives(push_segments):
             words, first = np.zeros(room, np.uint8), np.zeros(segments, np.int64)
             assert (
                 version(symbols, alphabet, group, filler, model.frequencies, share, words, first)
@@ -163,7 +163,7 @@ class TestPush:
     def test_symbols_that_have_no_frequency_stay_within_the_words(self) -> None:
         model, _ = sample(0, 5, 3, 300)
         symbols = np.full(300, 255, np.uint8)
-        for version in push_segments.natives():
+        for version in natives(push_segments):
             words, first = np.full(400, 7, np.uint8), np.zeros(1, np.int64)
             assert version(symbols, 5, 3, 0, model.frequencies, 100, words[100:318], first) == 0
             assert 0 <= first[0] <= 218

@@ -1,8 +1,8 @@
 """From counts of symbols to the integer frequencies that rANS codes with: the reference of model.c.
 
 A *letter* is k symbols taken together; its probability is the product of theirs, so that only the counts of
-single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs is
-compared by the encoder alone; it takes its logarithms from `log2`, so that it chooses the same on every machine.
+single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs
+is compared by the encoder alone; its logarithms are those of `log2`, so that it chooses the same everywhere.
 """
 
 import numpy as np

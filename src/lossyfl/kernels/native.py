@@ -1,15 +1,15 @@
 """The native library, and the one way in which a kernel is called.
 
-A kernel is written twice: in C, `rans.c`, and in NumPy, `rans.py`, the reference. `@native` puts the library's
-in the reference's place:
+A kernel is written twice: in C, `rans.c`, and in NumPy, `rans.py`, the reference. `@native` puts the
+library's in the reference's place:
 
     @native("u8[] i u64[] i u16[]! i64[]! -> i")
     def push_segments(letters, share, rows, bits, words, first): ...
 
-One word per argument: `u8[]` is an array of uint8, handed on as a pointer and a number of elements, `u8[]!` one
-that is written, `s[]` one of uint8 or uint16 (the kernel's name ends in `_u8` or `_u16` then), `b[]` one of any
-type, as bytes, and i, u, f, d are int64, uint64, float32 and float64. Arrays are contiguous, aligned and of just
-this type, or the call is refused.
+One word per argument: `u8[]` is an array of uint8, handed on as a pointer and a number of elements,
+`u8[]!` one that is written, `s[]` one of uint8 or uint16 (the kernel's name ends in `_u8` or `_u16` then),
+`b[]` one of any type, as bytes, and i, u, f, d are int64, uint64, float32 and float64. Arrays are
+contiguous, aligned and of just this type, or the call is refused.
 
 Where there is no library, or one that is not of these sources, the references work: the same bytes, slower.
 """
@@ -66,7 +66,7 @@ class Library:
         self.abi: int = self._library.lfl_abi()
         self.level: str = self._library.lfl_level().decode()
 
-    def function(self, name: str, arguments: list[Any], result: object) -> Callable[..., Any]:
+    def function(self, name: str, arguments: list[Any], result: Any) -> Callable[..., Any]:  # noqa: ANN401
         """A function of the library, which lets other threads run."""
         found = self._library[name]  # a new object each time, so that signatures do not meet
         found.argtypes, found.restype = arguments, result
@@ -110,7 +110,7 @@ LIBRARY = _load()
 def native(signature: str) -> Callable[[F], F]:
     """The library's kernel instead of a reference of the same name.
 
-    The reference stays as `.reference`; `.natives()` are all native versions that this processor can run.
+    `reference` and `natives` give the one and the other.
     """
     words, _, result = signature.partition(" -> ")
 
@@ -128,6 +128,11 @@ def native(signature: str) -> Callable[[F], F]:
 def reference(kernel: F) -> F:
     """The reference of a kernel."""
     return vars(kernel)["reference"]
+
+
+def natives(kernel: F) -> list[F]:
+    """All native versions of a kernel that this processor can run; none where there is no library."""
+    return vars(kernel)["natives"]()
 
 
 def _natives(name: str, words: list[str], result: str) -> list[Callable[..., Any]]:

@@ -29,9 +29,10 @@ SLOTS = 1 << LETTER_BITS
 
 Bytes = NDArray[np.uint8]
 Edges = NDArray[np.int64]
+Symbols = NDArray[np.uint8 | np.uint16]
 
 
-def gather(symbols: Bytes, alphabet: int, group: int, filler: int) -> Bytes:
+def gather(symbols: Symbols, alphabet: int, group: int, filler: int) -> Bytes:
     """Letters of `group` symbols each, the first the highest digit; the last is filled up with `filler`.
 
     >>> gather(np.array([4, 0, 1, 3], dtype=np.uint8), 5, 3, 2).tolist()
@@ -48,8 +49,8 @@ def digit_table(alphabet: int, group: int) -> NDArray[np.int64]:
     >>> digit_table(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    letters = np.arange(alphabet**group)
-    places = np.array([alphabet**place for place in range(group - 1, -1, -1)])
+    letters = np.arange(alphabet**group, dtype=np.int64)
+    places = np.array([alphabet**place for place in range(group - 1, -1, -1)], dtype=np.int64)
     return letters[:, None] // places % alphabet
 
 
@@ -60,7 +61,7 @@ def _fits(frequencies: Frequencies, alphabet: int, group: int) -> bool:
 
 @native("u8[] i i i u64[] i u8[]! i64[]! -> i")
 def push_segments(
-    symbols: Bytes,
+    symbols: Symbols,
     alphabet: int,
     group: int,
     filler: int,

@@ -1,9 +1,13 @@
 """The table look-up, and the rows of ladders: the reference of values.c."""
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.kernels.native import native
+
+S = TypeVar("S", bound=np.generic)
 
 Symbols = NDArray[np.uint8 | np.uint16]
 Bounds = NDArray[np.int64]
@@ -15,7 +19,8 @@ def ladder_rows(
 ) -> int:
     """Per block the values -high ... -low, low ... high; -1 if sizes do not fit.
 
-    Magnitude l of q is low + (high - low) l / q, in float64 and rounded once; an odd alphabet has one symbol for 0.
+    Magnitude l of q is low + (high - low) l / q, in float64 and rounded once; an odd alphabet has one symbol
+    for 0.
     """
     q = (alphabet - 1) // 2
     if q < 1 or len(high) != len(low) or rows.size != len(low) * alphabet:
@@ -38,9 +43,7 @@ def width_of(symbols: Symbols, bounds: Bounds, rows: NDArray[np.generic]) -> int
     return -1 if width < 1 or (len(own) and int(own.max()) >= width) else width
 
 
-def looked_up(
-    symbols: Symbols, bounds: Bounds, rows: NDArray[np.generic], width: int
-) -> NDArray[np.generic]:
+def looked_up(symbols: Symbols, bounds: Bounds, rows: NDArray[S], width: int) -> NDArray[S]:
     """rows[block of i, symbols[i]] for every i of the blocks."""
     blocks = np.repeat(np.arange(len(bounds) - 1) * width, np.diff(bounds))
     return rows.reshape(-1)[blocks + symbols[bounds[0] : bounds[-1]]]
