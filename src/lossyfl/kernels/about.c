@@ -13,6 +13,10 @@ int64_t lfl_abi(void) { return LFL_ABI; }
 const char *lfl_level(void) {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
   __builtin_cpu_init();
+  /* 64-bit multiplications, of which random words are made, have vectors here and nowhere before. */
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
+    return "_v4";
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return "_v3";
 #endif
   return "";
