@@ -37,7 +37,7 @@ With omega = 0 it is Theorem 1. The proof is in docs/theory.md.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -199,16 +199,16 @@ def eps(x: ArrayLike) -> float:
     >>> eps([3, -4])
     0.04
     """
-    entries = np.asarray(x).ravel()
+    entries: NDArray[Any] = np.asarray(x).ravel()
     if entries.dtype != np.float32:
         entries = entries.astype(np.float64)
-    magnitudes = np.abs(entries)
+    magnitudes: NDArray[Any] = np.abs(entries)
     if not entries.size or not np.isfinite(high := float(magnitudes.max())):
         raise InputError("x", of="eps", allowed="finite, of at least one entry", got=x)
     if high == 0:
         return 0.0
-    add = sum_of_squares_f32 if entries.dtype == np.float32 else sum_of_squares_f64
-    return (1 - float(magnitudes.min()) / high) ** 2 / add(entries, high)
+    add = sum_of_squares_f32 if magnitudes.dtype == np.float32 else sum_of_squares_f64
+    return (1 - float(magnitudes.min()) / high) ** 2 / add(magnitudes, high)
 
 
 def _steps(eta: Rate, rounds: int, *, limit: float) -> list[float]:

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.agree import agree, cut, refuses
+from tests.kernels.agree import agree, cut, natives, refuses
 
 from lossyfl.kernels.dither import add_dither, take_off_dither
 
@@ -40,7 +40,7 @@ def test_same_floats(seed: int, entries: int, blocks: int) -> None:
 def test_any_bits_give_symbols_of_the_alphabet() -> None:
     x = np.random.default_rng(0).integers(0, 2**32, 10_000, dtype=np.uint32).view(np.float32)
     symbols = np.zeros(len(x), dtype=np.uint8)
-    for native in add_dither.natives():
+    for native in natives(add_dither):
         native(x, 0, len(x), np.array([0, len(x)]), np.ones(1, np.float32), 5, 1, 2, symbols)
         assert symbols.max() <= 10
 

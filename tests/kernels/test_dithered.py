@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.agree import agree, refuses
+from tests.kernels.agree import agree, natives, refuses
 
 from lossyfl.kernels.dithered import expected_bits
 
@@ -23,5 +23,5 @@ def test_arrays_that_do_not_fit() -> None:
     refuses(expected_bits, values, counts, -1.0, np.zeros(80))
     refuses(expected_bits, values, counts[0], 1.0, np.zeros(80))
     refuses(expected_bits, values[:0], counts[:, :0], 1.0, np.zeros(80))
-    for native in expected_bits.natives():  # not in ascending order
+    for native in natives(expected_bits):  # not in ascending order
         assert native(values[::-1].copy(), counts, 0.1, np.zeros(24)) == -1

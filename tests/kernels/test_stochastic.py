@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.agree import agree, cut, refuses
+from tests.kernels.agree import agree, cut, natives, refuses
 
 from lossyfl.kernels.stochastic import draw_levels, magnitude_ranges
 from lossyfl.quantizers.stochastic import _steps
@@ -38,7 +38,7 @@ def test_same_symbols(
     bounds = cut(entries, blocks, rng)
     x[bounds[0] : bounds[1]] *= np.float32(seed % 2)
     low, high = np.zeros((2, blocks), dtype=np.uint32)
-    magnitude_ranges.reference(x.view(np.uint32), bounds, low, high)
+    magnitude_ranges(x.view(np.uint32), bounds, low, high)
     high = np.maximum(low, high)  # of empty blocks
     low, high = np.minimum(low, 0x7F7FFFFF), np.minimum(high, 0x7F7FFFFF)
     steps = _steps(low.view(np.float32), high.view(np.float32), q)
@@ -53,7 +53,7 @@ def test_any_bits_and_any_steps_give_symbols_of_the_alphabet(seed: int, twin: in
     rng = np.random.default_rng(seed)
     x, steps = (rng.integers(0, 2**32, n, dtype=np.uint32).view(np.float32) for n in (400, 4))
     bounds, symbols = np.array([0, 400]), np.zeros(400, dtype=np.uint8)
-    for native in draw_levels.natives():
+    for native in natives(draw_levels):
         native(x, bounds, steps, 3, twin, 1, 2, symbols)
         assert symbols.max() <= 6 + twin
 

@@ -1,15 +1,15 @@
 """What cells of magnitudes cost, and the search for the best; `lossyfl.quantizers.cells` says what cells are.
 
-A vector is given by its bins, the first of which is `first`: `ahead`, how many entries lie before each, in a row
-for those that are not negative and one for those that are; `sums`, of the magnitudes before each; `energy`, the
-sum of all squares. Terms are added one after the other, so that all versions give the same bits.
+A vector is given by its bins, the first of which is `first`: `ahead`, how many entries lie before each, in
+a row for those that are not negative and one for those that are; `sums`, of the magnitudes before each;
+`energy`, the sum of all squares. Terms are added one after the other: all versions give the same bits.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.kernels.logarithms import log2_of
-from lossyfl.kernels.native import native
+from lossyfl.kernels.native import native, reference
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ def spread_edges(start: int, low: float, peak: float, stop: int, edges: Integers
     if start >= stop:
         return 0
     step = (peak - low) / len(edges)
-    return even_edges.reference(low, step if step > 0 else 1.0, start, stop, edges)
+    return reference(even_edges)(low, step if step > 0 else 1.0, start, stop, edges)
 
 
 @native("i i64[] f64[] d i64[] f64[] d i64[]! f64[]! -> i")
@@ -92,8 +92,8 @@ def costs_of_largest(
     found = np.empty(2)
     for i, (start, low) in enumerate(zip(starts.tolist(), lows.tolist(), strict=True)):
         stop = first + len(sums) - 1
-        cells = edges[: spread_edges.reference(start, low, peak, stop, edges)]
-        if cost_of_cells.reference(first, ahead, sums, energy, cells, found) < 0:
+        cells = edges[: reference(spread_edges)(start, low, peak, stop, edges)]
+        if reference(cost_of_cells)(first, ahead, sums, energy, cells, found) < 0:
             return -1
         out[:, i] = found
     return 0
@@ -126,8 +126,8 @@ def search_steps(
         out[:, z] = within, np.inf, np.inf
         for _ in range(halvings):
             step = float(np.sqrt(within * beyond))
-            cells = edges[: even_edges.reference(zone * step, step, first, stop, edges)]
-            if cost_of_cells.reference(first, ahead, sums, energy, cells, found) < 0:
+            cells = edges[: reference(even_edges)(zone * step, step, first, stop, edges)]
+            if reference(cost_of_cells)(first, ahead, sums, energy, cells, found) < 0:
                 return -1
             bits, error = found.tolist()
             if (bits if by_size else error) > limit:

@@ -1,8 +1,8 @@
 """Logarithm and exponential by additions, multiplications and divisions alone.
 
-The same bits on every processor, which no libm promises: sizes are compared with limits, and a comparison that
-falls the other way elsewhere would be another frame. Within 2^-51 of the truth, relatively (`log2_of` beside 1:
-absolutely). logarithms.h is the same in C.
+The same bits on every processor, which no libm promises: sizes are compared with limits, and a comparison
+that falls the other way elsewhere would be another frame. Within 2^-51 of the truth, relatively (`log2_of`
+beside 1: absolutely). logarithms.h is the same in C.
 """
 
 import numpy as np

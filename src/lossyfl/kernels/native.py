@@ -7,20 +7,24 @@ in the reference's place:
     def push_segments(letters, share, rows, bits, words, first): ...
 
 One word per argument: `u8[]` is an array of uint8, handed on as a pointer and a number of elements, `u8[]!` one
-that is written, `s[]` one of uint8 or uint16 (the kernel's name ends in `_u8` or `_u16` then), and i, u, f, d are
-int64, uint64, float32 and float64. Arrays are contiguous and of just this type, or the call is refused.
+that is written, `s[]` one of uint8 or uint16 (the kernel's name ends in `_u8` or `_u16` then), `b[]` one of any
+type, as bytes, and i, u, f, d are int64, uint64, float32 and float64. Arrays are contiguous, aligned and of just
+this type, or the call is refused.
 
 Where there is no library, or one that is not of these sources, the references work: the same bytes, slower.
 """
 
 import ctypes
+import operator
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lossyfl.errors import InputError
 
@@ -35,14 +39,25 @@ _SCALARS: dict[str, Any] = {
     "f": ctypes.c_float,
     "d": ctypes.c_double,
 }
-_ARRAYS = {
-    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
-    "i64": np.int64, "f32": np.float32, "f64": np.float64,
+_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "i": operator.index, "u": operator.index, "f": float, "d": float,
 }  # fmt: skip
+_U8, _U16 = np.dtype(np.uint8), np.dtype(np.uint16)
+_ARRAYS: dict[str, tuple[np.dtype[Any], ...]] = {
+    "u8": (_U8,),
+    "u16": (_U16,),
+    "u32": (np.dtype(np.uint32),),
+    "u64": (np.dtype(np.uint64),),
+    "i64": (np.dtype(np.int64),),
+    "f32": (np.dtype(np.float32),),
+    "f64": (np.dtype(np.float64),),
+    "s": (_U8, _U16),
+    "b": (),
+}
 
 
 class Library:
-    """The shared library, with the kernels for this processor; `level` is empty for those that run on any."""
+    """The shared library; `level` is the suffix of the kernels for this processor, empty for those of any."""
 
     def __init__(self, path: Path) -> None:
         self._library = ctypes.CDLL(str(path))
@@ -52,8 +67,8 @@ class Library:
         self.level: str = self._library.lfl_level().decode()
 
     def function(self, name: str, arguments: list[Any], result: object) -> Callable[..., Any]:
-        """A kernel, for this processor."""
-        found = getattr(self._library, f"lfl_{name}{self.level}")
+        """A function of the library, which lets other threads run."""
+        found = self._library[name]  # a new object each time, so that signatures do not meet
         found.argtypes, found.restype = arguments, result
         return found
 
@@ -92,58 +107,105 @@ def _warn(what: str) -> None:
 LIBRARY = _load()
 
 
+LEVELS = ("", "_v3", "_v4")
+"""Suffixes of kernels, those for any processor first; each runs what those before it do."""
+
+
 def native(signature: str) -> Callable[[F], F]:
-    """The library's kernel instead of a reference of the same name, which stays as `.reference`."""
+    """The library's kernel instead of a reference of the same name.
+
+    The reference stays as `.reference`; `.natives()` are all native versions that this processor can run.
+    """
     words, _, result = signature.partition(" -> ")
 
     def chosen(reference: F) -> F:
-        kernel: Any = reference if LIBRARY is None else _bound(reference, words.split(), result)
+        kernel: Any = reference
+        if LIBRARY is not None:
+            kernel = _bound(reference.__name__, words.split(), result, LIBRARY.level)
         kernel.reference = reference
+        kernel.natives = partial(_natives, reference.__name__, words.split(), result)
         return kernel
 
     return chosen
 
 
-def _bound(reference: Callable[..., Any], words: list[str], result: str) -> Callable[..., Any]:
+def reference(kernel: F) -> F:
+    """The reference of a kernel."""
+    return vars(kernel)["reference"]
+
+
+def _natives(name: str, words: list[str], result: str) -> list[Callable[..., Any]]:
+    levels = [] if LIBRARY is None else [each for each in LEVELS if each <= LIBRARY.level]
+    return [_bound(name, words, result, level) for level in levels]
+
+
+def _bound(name: str, words: list[str], result: str, level: str) -> Callable[..., Any]:
     """A function that hands its arguments to the library."""
-    name = reference.__name__
+    assert LIBRARY is not None
     types: list[Any] = []
     for word in words:
         types += [_SCALARS[word]] if word in _SCALARS else [ctypes.c_void_p, ctypes.c_int64]
     restype = _SCALARS[result] if result else None
-    assert LIBRARY is not None
-    kinds = ("_u8", "_u16") if any(word.startswith("s[]") for word in words) else ("",)
-    kernels = {kind: LIBRARY.function(name + kind, types, restype) for kind in kinds}
-    takes = [_taker(word, name) for word in words]
-    at = next((i for i, word in enumerate(words) if word.startswith("s[]")), None)
+    symbols = [at for at, word in enumerate(words) if word.startswith("s[]")]
+    either = symbols[0] if symbols else -1
+    kinds = {_U8: "_u8", _U16: "_u16"} if either >= 0 else {None: ""}
+    kernels = {
+        dtype: LIBRARY.function(f"lfl_{name}{kind}{level}", types, restype)
+        for dtype, kind in kinds.items()
+    }
+    takes = [_taken(word) for word in words]
 
     def call(*arguments: Any) -> Any:  # noqa: ANN401
         raw: list[Any] = []
-        for take, argument in zip(takes, arguments, strict=True):
-            take(argument, raw)
-        kind = "" if at is None else _KINDS[arguments[at].dtype.char]
-        return kernels[kind](*raw)
+        for (number, dtypes, written), argument in zip(takes, arguments, strict=True):
+            if number is not None:
+                raw.append(number(argument))
+                continue
+            flags, dtype = argument.flags, argument.dtype
+            fits = dtypes is None or dtype in dtypes
+            if not (
+                fits and flags.c_contiguous and flags.aligned and (flags.writeable or not written)
+            ):
+                raise _refused(name, dtypes, argument, written=written)
+            raw.append(_address(argument))
+            raw.append(argument.size if dtypes is not None else argument.nbytes)
+        for at in symbols[1:]:  # one kernel for all of them
+            if arguments[at].dtype != arguments[either].dtype:
+                raise _refused(name, (arguments[either].dtype,), arguments[at], written=False)
+        return kernels[arguments[either].dtype if either >= 0 else None](*raw)
 
     return call
 
 
-_KINDS = {"B": "_u8", "H": "_u16"}
-
-
-def _taker(word: str, name: str) -> Callable[[Any, list[Any]], None]:
-    """What appends one argument as the library takes it."""
+def _taken(word: str) -> tuple[Callable[[Any], Any] | None, tuple[np.dtype[Any], ...] | None, bool]:
+    """What makes a number of an argument; or the types that an array may have, and whether it is written."""
     if word in _SCALARS:
-        number = float if word in "fd" else int
-        return lambda argument, raw: raw.append(number(argument))
+        return _NUMBERS[word], None, False
     kind, _, written = word.partition("[]")
-    chars = "BH" if kind == "s" else np.dtype(_ARRAYS[kind]).char
+    return None, _ARRAYS[kind] or None, bool(written)
 
-    def take(array: Any, raw: list[Any]) -> None:  # noqa: ANN401
-        flags = array.flags
-        if array.dtype.char not in chars or not flags.c_contiguous or (written and not flags.writeable):
-            allowed = f"a contiguous array of {kind}" + (" that can be written" if written else "")
-            raise InputError("argument", of=name, allowed=allowed, got=array.dtype)
-        raw.append(array.ctypes.data)
-        raw.append(array.size)
 
-    return take
+def _refused(
+    name: str, dtypes: tuple[np.dtype[Any], ...] | None, array: NDArray[Any], *, written: bool
+) -> InputError:
+    of = f" of {' or '.join(map(str, dtypes))}" if dtypes else ""
+    allowed = f"a contiguous array{of}" + (" that can be written" if written else "")
+    return InputError("argument", of=name, allowed=allowed, got=f"{array.dtype}, {array.strides}")
+
+
+def _address(array: NDArray[Any]) -> int | None:
+    """Where the memory of an array begins: the first field of NumPy's array object."""
+    return _pointer_at(id(array) + _FIRST_FIELD).value
+
+
+def _address_asked(array: NDArray[Any]) -> int | None:
+    """The same by NumPy's own interface, which takes ten times as long as the call of a small kernel."""
+    return array.ctypes.data
+
+
+_pointer_at = ctypes.c_void_p.from_address
+_FIRST_FIELD = object.__basicsize__
+if sys.implementation.name != "cpython" or any(
+    _address(probe) != probe.ctypes.data for probe in (np.zeros(3), np.zeros((2, 2))[1:])
+):
+    _address = _address_asked

@@ -15,10 +15,10 @@ FRACTION = np.uint32(0x7FFFFF)
 def draw_powers(
     x: NDArray[np.uint32], a: int, b: int, start: int, codes: NDArray[np.uint16]
 ) -> int:
-    """Write 0 for zero, e + 150 for 2^e, and 512 more for a negative entry; `x` as bits, from entry `start` on.
+    """Write 0 for zero, e + 150 for 2^e, 512 more for a negative entry; `x` as bits, from entry `start` on.
 
-    A number below the smallest exponent is a whole number of steps of 2^-149: converted to a float it has an
-    exponent and a fraction of its own.
+    A number below the smallest exponent is a whole number of steps of 2^-149: converted to a float it has
+    an exponent and a fraction of its own.
     """
     small = (x & FRACTION).astype(np.float32).view(np.uint32)
     exponent = ((x >> np.uint32(23)) & np.uint32(255)).astype(np.int32)

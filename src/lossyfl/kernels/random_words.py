@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.kernels.native import native
+from lossyfl.kernels.native import native, reference
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_A = np.uint64(0xBF58476D1CE4E5B9)
@@ -27,5 +27,5 @@ def random_bits(a: int, b: int, start: int, bits: NDArray[np.uint32]) -> int:
 def drawn(a: int, b: int, start: int, stop: int) -> NDArray[np.uint32]:
     """The bits of the entries [start, stop), for the references of kernels that draw them themselves."""
     bits = np.empty(stop - start, dtype=np.uint32)
-    random_bits.reference(a, b, start, bits)
+    reference(random_bits)(a, b, start, bits)
     return bits

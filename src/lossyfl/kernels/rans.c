@@ -1,46 +1,253 @@
-/* Interleaved rANS over letters: 32-bit states, 16-bit words, four states in turn; wire/rans.py says how and why. */
+/* Interleaved rANS over letters: 32-bit states, 16-bit words, four states in turn; rans.py says how and why.
+
+   Symbols are put together to letters as they are pushed, and what they stand for is written as letters are popped:
+   letters themselves are never stored. */
 #include "kernels.h"
 
-enum { STATE_WORDS = 8, LOWEST = 1 << 16 };
+enum { STATE_WORDS = 8, LOWEST = 1 << 16, SLOTS = 1 << LETTER_BITS, PUSH_SHIFT = 32 + LETTER_BITS };
 
-/* Per letter: reciprocal m, limit f 2^(32 - bits), start c, complement F - f. */
-typedef struct { uint64_t reciprocal, limit, start, complement; } PushRow;
-
-/* One letter onto one state. The word is always stored, and kept only where it is due. */
-INLINE uint64_t push(uint64_t x, uint16_t **at, PushRow row, int shift) {
-  (*at)[-1] = (uint16_t)x;
-  int due = x >= row.limit;
-  x = due ? x >> 16 : x;
-  *at -= due;
-  uint64_t quotient = (x * row.reciprocal) >> shift;
-  return x + row.start + quotient * row.complement;
+/* Frequencies of at most 256 letters, none above 2^15, that fill the slots. */
+static int are_frequencies(const uint64_t *frequencies, int64_t letters) {
+  uint64_t sum = 0;
+  if (letters < 1 || letters > MAX_LETTERS) return 0;
+  for (int64_t i = 0; i < letters; i++) {
+    if (frequencies[i] > SLOTS) return 0;
+    sum += frequencies[i];
+  }
+  return sum == SLOTS;
 }
 
-/* One segment per row of `words`, which ends with its words; its states stand just before them. */
-void KERNEL(push_segments)(const uint8_t *letters, int64_t count, int64_t share, const uint64_t *rows, int64_t rows_len,
-                           int64_t bits, uint16_t *words, int64_t words_len, int64_t *first, int64_t segments) {
-  (void)rows_len;
-  const PushRow *row = (const PushRow *)rows;
-  const int shift = 32 + (int)bits;
-  const int64_t width = segments ? words_len / segments : 0;
-  for (int64_t segment = 0; segment < segments; segment++) {
-    const uint8_t *own = letters + segment * share;
-    int64_t n = count - segment * share < share ? count - segment * share : share;
-    uint64_t state[4] = {LOWEST, LOWEST, LOWEST, LOWEST};
-    uint16_t *begin = words + segment * width, *at = begin + width;
-    int64_t i = n;
-    while (i % 4) { i--; state[i % 4] = push(state[i % 4], &at, row[own[i]], shift); }
-    uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
-    while (i) {
-      i -= 4;
-      d = push(d, &at, row[own[i + 3]], shift);
-      c = push(c, &at, row[own[i + 2]], shift);
-      b = push(b, &at, row[own[i + 1]], shift);
-      a = push(a, &at, row[own[i]], shift);
-    }
-    at -= STATE_WORDS;
-    const uint64_t last[4] = {a, b, c, d};
-    for (int k = 0; k < 4; k++) { at[2 * k] = (uint16_t)last[k]; at[2 * k + 1] = (uint16_t)(last[k] >> 16); }
-    first[segment] = at - begin;
+/* Per letter: reciprocal m, limit f 2^(32 - bits), start c, complement F - f. */
+typedef struct { uint64_t reciprocal, limit; uint32_t start, complement; } PushRow;
+
+/* All 256, so that no symbol of anybody's leads out of the table. */
+static void push_rows(const uint64_t *frequencies, int64_t letters, PushRow *rows) {
+  uint32_t start = 0;
+  for (int64_t i = 0; i < MAX_LETTERS; i++) {
+    const uint64_t f = i < letters ? frequencies[i] : 0, some = f ? f : 1;
+    rows[i].reciprocal = (((uint64_t)1 << PUSH_SHIFT) + some - 1) / some;
+    rows[i].limit = f << (32 - LETTER_BITS);
+    rows[i].start = start;
+    rows[i].complement = (uint32_t)(SLOTS - f);
+    start += (uint32_t)f;
   }
+}
+
+/* One letter onto one state. The word is always stored, and kept only where it is due. */
+INLINE uint64_t push(uint64_t x, uint8_t **at, const PushRow *row) {
+  store16(*at - 2, (uint16_t)x);
+  const int due = x >= row->limit;
+  x = due ? x >> 16 : x;
+  *at -= 2 * due;
+  return x + row->start + ((x * row->reciprocal) >> PUSH_SHIFT) * row->complement;
+}
+
+/* How a letter is made of its symbols, s_0 the highest digit of base n: with the symbols as the digits of a number of
+   base 256, s_0 the lowest, and one product by 1 + 256 n + 256^2 n^2 + ..., the letter is digit k - 1 of what comes
+   out. The digits below it are heads of the letter, each below 256, so that nothing is carried into it. */
+typedef struct { uint64_t factor; int64_t alphabet, group, filler; int shift; } Gather;
+
+static Gather gather_of(int64_t alphabet, int64_t group, int64_t filler) {
+  uint64_t factor = 0, power = 1;
+  for (int64_t k = 0; k < group; k++, power *= (uint64_t)alphabet) factor |= power << (8 * k);
+  return (Gather){factor, alphabet, group, filler, 8 * (int)(group - 1)};
+}
+
+/* Letter i, where eight bytes can be read. */
+INLINE uint8_t letter_at(const uint8_t *symbols, int64_t i, int64_t group, const Gather *how) {
+  return (uint8_t)(load64(symbols + i * group) * how->factor >> how->shift);
+}
+
+/* Letter i anywhere; behind the last of `count` symbols stands the filler. */
+static uint8_t letter_near_end(const uint8_t *symbols, int64_t count, int64_t i, const Gather *how) {
+  uint32_t letter = 0;
+  for (int64_t j = i * how->group; j < (i + 1) * how->group; j++)
+    letter = letter * (uint32_t)how->alphabet + (j < count ? symbols[j] : (uint32_t)how->filler);
+  return (uint8_t)letter;
+}
+
+/* Letters [0, letters) of the symbols onto the states, last to first; where their words begin. `letters` is a
+   multiple of four, and eight bytes can be read where the last one begins. */
+INLINE uint8_t *push_fours(const uint8_t *symbols, int64_t letters, uint8_t *at, const PushRow *rows, uint64_t *state,
+                           const Gather *how, const int64_t group) {
+  uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
+  for (int64_t i = letters; i > 0;) {
+    i -= 4;
+    d = push(d, &at, rows + letter_at(symbols, i + 3, group, how));
+    c = push(c, &at, rows + letter_at(symbols, i + 2, group, how));
+    b = push(b, &at, rows + letter_at(symbols, i + 1, group, how));
+    a = push(a, &at, rows + letter_at(symbols, i, group, how));
+  }
+  state[0] = a; state[1] = b; state[2] = c; state[3] = d;
+  return at;
+}
+
+/* One segment: its words end at `at`, its states stand just before them. */
+static uint8_t *push_segment(const uint8_t *symbols, int64_t count, uint8_t *at, const PushRow *rows,
+                             const Gather *how) {
+  const int64_t group = how->group;
+  uint64_t state[4] = {LOWEST, LOWEST, LOWEST, LOWEST};
+  int64_t i = (count + group - 1) / group;
+  while (i % 4 || (i && (i - 1) * group + 8 > count)) {
+    i--;
+    state[i % 4] = push(state[i % 4], &at, rows + letter_near_end(symbols, count, i, how));
+  }
+  if (group == 3) at = push_fours(symbols, i, at, rows, state, how, 3);
+  else if (group == 2) at = push_fours(symbols, i, at, rows, state, how, 2);
+  else if (group == 1) at = push_fours(symbols, i, at, rows, state, how, 1);
+  else at = push_fours(symbols, i, at, rows, state, how, group);
+  for (int k = 3; k >= 0; k--) store32(at -= 4, (uint32_t)state[k]);
+  return at;
+}
+
+/* `share` letters a segment; segment i ends at the end of row i of `words`, and begins at byte `first[i]` of it. */
+int64_t KERNEL(push_segments)(const uint8_t *symbols, int64_t count, int64_t alphabet, int64_t group, int64_t filler,
+                              const uint64_t *frequencies, int64_t letters, int64_t share, uint8_t *words,
+                              int64_t words_len, int64_t *first, int64_t segments) {
+  PushRow rows[MAX_LETTERS];
+  if (letters != letters_of(alphabet, group) || !are_frequencies(frequencies, letters)) return -1;
+  if (segments < 1 || share < 1 || share > INT64_MAX / 8 / segments || filler < 0 || filler > 255) return -1;
+  const int64_t width = words_len / segments, own = share * group;
+  if (width / 2 < share + STATE_WORDS + 1 || (segments - 1) * own >= count || count > segments * own) return -1;
+  push_rows(frequencies, letters, rows);
+  const Gather how = gather_of(alphabet, group, filler);
+  for (int64_t i = 0; i < segments; i++) {
+    uint8_t *row = words + i * width;
+    first[i] = push_segment(symbols + i * own, least(own, count - i * own), row + width, rows, &how) - row;
+  }
+  return 0;
+}
+
+/* What a letter is popped with; of a letter that cannot occur nothing is ever looked up. */
+typedef struct { uint32_t frequency, start; } PopRow;
+
+enum { VALUES = 32 }; /* the most bytes that the symbols of a letter stand for, and from here on read and dropped */
+
+typedef struct {
+  uint8_t slots[SLOTS];
+  PopRow rows[MAX_LETTERS];
+  uint8_t values[MAX_LETTERS * VALUES];
+  int64_t step; /* bytes that a letter's symbols stand for */
+  int64_t size; /* bytes from one letter's values to the next one's: a power of two */
+} Popper;
+
+static void pop_rows(Popper *to, const uint64_t *frequencies, int64_t letters) {
+  uint32_t start = 0;
+  for (int64_t i = 0; i < letters; i++) {
+    const uint32_t f = (uint32_t)frequencies[i];
+    to->rows[i] = (PopRow){f, start};
+    memset(to->slots + start, (int)i, f);
+    start += f;
+  }
+}
+
+/* The values of the symbols of every letter, one after the other; `bytes` each. */
+static void pop_values(Popper *to, const uint8_t *values, int64_t bytes, int64_t alphabet, int64_t group,
+                       int64_t letters) {
+  to->step = group * bytes;
+  to->size = 1;
+  while (to->size < to->step) to->size *= 2;
+  if (to->size == 2) to->size = 4;
+  for (int64_t i = 0; i < letters; i++) {
+    int64_t rest = i;
+    for (int64_t k = group - 1; k >= 0; k--, rest /= alphabet)
+      memcpy(to->values + i * to->size + k * bytes, values + rest % alphabet * bytes, (size_t)bytes);
+  }
+}
+
+/* One letter off one state. The word is always read, and used only where it is due. */
+INLINE uint64_t pop(uint64_t x, const uint8_t **at, PopRow row) {
+  x = row.frequency * (x >> LETTER_BITS) + (x & (SLOTS - 1)) - row.start;
+  const uint64_t refilled = x << 16 | load16(*at);
+  const int due = x < LOWEST;
+  x = due ? refilled : x;
+  *at += 2 * due;
+  return x;
+}
+
+/* So many groups of four letters; every value is written with `size` bytes, of which the next one keeps `step`. */
+INLINE const uint8_t *pop_fours(const Popper *from, uint64_t *state, const uint8_t *at, uint8_t *out, int64_t fours,
+                                const size_t size, const int64_t step) {
+  uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
+  for (; fours > 0; fours--) {
+    const size_t p = from->slots[a % SLOTS], q = from->slots[b % SLOTS];
+    const size_t r = from->slots[c % SLOTS], s = from->slots[d % SLOTS];
+    a = pop(a, &at, from->rows[p]);
+    b = pop(b, &at, from->rows[q]);
+    c = pop(c, &at, from->rows[r]);
+    d = pop(d, &at, from->rows[s]);
+    memcpy(out, from->values + p * size, size);
+    memcpy(out + step, from->values + q * size, size);
+    memcpy(out + 2 * step, from->values + r * size, size);
+    memcpy(out + 3 * step, from->values + s * size, size);
+    out += 4 * step;
+  }
+  state[0] = a; state[1] = b; state[2] = c; state[3] = d;
+  return at;
+}
+
+static const uint8_t *pop_any(const Popper *from, uint64_t *state, const uint8_t *at, uint8_t *out, int64_t fours) {
+  if (from->step == 12) return pop_fours(from, state, at, out, fours, 16, 12);
+  if (from->step == 8) return pop_fours(from, state, at, out, fours, 8, 8);
+  if (from->step == 4) return pop_fours(from, state, at, out, fours, 4, 4);
+  if (from->step == 3) return pop_fours(from, state, at, out, fours, 4, 3);
+  if (from->step == 1) return pop_fours(from, state, at, out, fours, 1, 1);
+  if (from->size == 4) return pop_fours(from, state, at, out, fours, 4, from->step);
+  if (from->size == 8) return pop_fours(from, state, at, out, fours, 8, from->step);
+  if (from->size == 16) return pop_fours(from, state, at, out, fours, 16, from->step);
+  return pop_fours(from, state, at, out, fours, 32, from->step);
+}
+
+/* One segment into `room` bytes; 0 if words run out, are left, or states begin or end elsewhere. */
+static int pop_segment(const Popper *from, const uint8_t *at, const uint8_t *end, uint8_t *out, int64_t room) {
+  uint64_t state[4];
+  if (end - at < 2 * STATE_WORDS) return 0;
+  for (int k = 0; k < 4; k++, at += 4) {
+    state[k] = load32(at);
+    if (state[k] < LOWEST) return 0;
+  }
+  const int64_t step = from->step;
+  int64_t fours = (room - (from->size - step)) / (4 * step);
+  while (fours > 0 && end - at >= 8) { /* a group reads four words at the most */
+    const int64_t now = least(fours, (end - at) / 8);
+    at = pop_any(from, state, at, out, now);
+    out += 4 * step * now;
+    room -= 4 * step * now;
+    fours -= now;
+  }
+  for (int k = 0; room > 0; k = (k + 1) % 4) {
+    const uint64_t x = state[k];
+    const size_t letter = from->slots[x % SLOTS];
+    state[k] = from->rows[letter].frequency * (x >> LETTER_BITS) + x % SLOTS - from->rows[letter].start;
+    if (state[k] < LOWEST) {
+      if (end - at < 2) return 0;
+      state[k] = state[k] << 16 | load16(at);
+      at += 2;
+    }
+    memcpy(out, from->values + letter * (size_t)from->size, (size_t)least(step, room));
+    out += step;
+    room -= step;
+  }
+  return at == end && state[0] == LOWEST && state[1] == LOWEST && state[2] == LOWEST && state[3] == LOWEST;
+}
+
+/* Segment i is the words [edges[i], edges[i + 1]) of `data` and fills share * group values of `out`, the last one
+   what is left. The first segment that no encoder wrote, -1 if there is none, -2 if sizes do not fit. */
+int64_t KERNEL(pop_segments)(const uint8_t *data, int64_t size, const int64_t *edges, int64_t edges_len,
+                             const uint64_t *frequencies, int64_t letters, const uint8_t *values, int64_t values_len,
+                             int64_t alphabet, int64_t group, int64_t share, uint8_t *out, int64_t out_len) {
+  Popper from;
+  const int64_t segments = edges_len - 1, bytes = alphabet > 0 ? values_len / alphabet : 0;
+  if (letters != letters_of(alphabet, group) || !are_frequencies(frequencies, letters)) return -2;
+  if ((bytes != 1 && bytes != 4) || values_len != bytes * alphabet || !are_bounds(edges, edges_len, size / 2)) return -2;
+  if (segments < 1 || share < 1 || share > INT64_MAX / VALUES / segments || out_len % bytes) return -2;
+  const int64_t own = share * group * bytes;
+  if ((segments - 1) * own >= out_len || out_len > segments * own) return -2;
+  pop_rows(&from, frequencies, letters);
+  pop_values(&from, values, bytes, alphabet, group, letters);
+  for (int64_t i = 0; i < segments; i++)
+    if (!pop_segment(&from, data + 2 * edges[i], data + 2 * edges[i + 1], out + i * own,
+                     least(own, out_len - i * own)))
+      return i;
+  return -1;
 }

@@ -25,6 +25,7 @@ import numpy as np
 from lossyfl import histogram, parallel
 from lossyfl.errors import InputError, NotFinite
 from lossyfl.kernels.checks import fits
+from lossyfl.kernels.native import reference as specification
 from lossyfl.kernels.stochastic import draw_levels, magnitude_ranges
 from lossyfl.quantizers import register
 from lossyfl.streams import Stream
@@ -189,7 +190,8 @@ def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantiz
     alphabet = 2 * levels + (2 if low.any() else 1)
     symbols = np.empty(len(x), dtype=symbol_type(alphabet))
     steps = _steps(low, high, levels)
-    draw_levels.reference(x, bounds, steps, levels, 1 - alphabet % 2, rng.a, rng.b, symbols)
+    twin = 1 - alphabet % 2
+    specification(draw_levels)(x, bounds, steps, levels, twin, rng.a, rng.b, symbols)
     return Quantized(
         symbols=symbols,
         bounds=bounds,
