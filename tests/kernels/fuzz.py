@@ -20,7 +20,8 @@ from pathlib import Path
 
 from tests.kernels.platforms.replay import KERNELS, program
 
-FLAGS = ("-std=c11", "-g", "-O1", "-ffp-contract=off", "-Wno-unused-function", f"-I{KERNELS}", "-DFUZZED")
+FLAGS = ("-std=c11", "-g", "-O1", "-ffp-contract=off", "-fno-math-errno", "-Wno-unused-function",
+         f"-I{KERNELS}", "-DFUZZED")  # fmt: skip
 SANITIZERS = "address,undefined"
 LONGEST_SEED = 1 << 14
 
@@ -31,7 +32,7 @@ def build(calls: Path, compiler: str) -> Path:
     source.write_text(program(json.loads(calls.with_suffix(".json").read_text())))
     libfuzzer = compiler.startswith("clang")
     how = ["-fsanitize=fuzzer," + SANITIZERS, "-DLIBFUZZER"] if libfuzzer else [f"-fsanitize={SANITIZERS}"]
-    command = [compiler, *FLAGS, *how, "-fno-sanitize-recover=all", str(source), "-o", str(binary)]
+    command = [compiler, *FLAGS, *how, "-fno-sanitize-recover=all", str(source), "-o", str(binary), "-lm"]
     subprocess.run(command, check=True)
     return binary
 

@@ -96,6 +96,7 @@ def record(path: Path, vectors: int) -> Recorder:
         native.native = recorder.native
         _golden()
         _random(vectors)
+        _rounds()
     return recorder
 
 
@@ -132,6 +133,23 @@ def _random(vectors: int) -> None:
         x[0] = 1
         frame = encode(x.astype(np.float32), quantizer(QUANTIZERS[i % len(QUANTIZERS)]), rng=stream(i))
         decode(frame)
+
+
+def _rounds() -> None:
+    """Rounds of the protocol: replies are added as they are decoded, in all the forms that tables have."""
+    from lossyfl import Device, Server, scheme
+
+    rng = np.random.default_rng(7)
+    for spec in ("lfl:q1=2,q2=2", "lfl:q1=3,q2=300,scale=tensor", "lean:down_budget=4bit,up_budget=4bit"):
+        chosen, tensors = scheme(spec), (300, 200)
+        server = Server(np.zeros(500, np.float32), chosen, samples={0: 3, 1: 5}, seed=1, tensors=tensors)
+        devices = {m: Device(m, chosen, seed=1, tensors=tensors) for m in (0, 1)}
+        for _ in range(3):
+            server.open_round()
+            for m, device in devices.items():
+                theta = device.receive(server.frames_for(m, device.held))
+                server.accept(m, device.reply(theta + rng.normal(size=500).astype(np.float32)))
+            server.close_round()
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KERNELS = Path(__file__).parents[3] / "src" / "lossyfl" / "kernels"
-FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fno-fast-math", "-static", f"-I{KERNELS}")
+FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-static", f"-I{KERNELS}")
 TYPES = {
     "i": "int64_t", "u": "uint64_t", "f": "float", "d": "double", "b": "void",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
