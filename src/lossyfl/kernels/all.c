@@ -1,6 +1,16 @@
 /* All kernels as one translation unit, compiled once for every level of instructions. */
 #include "kernels.h"
 
+#include "random_words.c"
+#include "stochastic.c"
+#include "natural.c"
+#include "sign.c"
+#include "dither.c"
+#include "dithered.c"
+#include "rotation.c"
+#include "magnitudes.c"
+#include "cells.c"
+#include "theory.c"
 #include "histogram.c"
 #include "counts.c"
 #include "model.c"

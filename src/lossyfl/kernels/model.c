@@ -1,5 +1,5 @@
 /* From counts of symbols to the integer frequencies that the coders use; model.py says how and why. */
-#include "kernels.h"
+#include "logarithms.h"
 
 enum { LETTER_BITS = 15, WIDE_BITS = 28, MAX_LETTERS = 256 };
 
@@ -62,22 +62,6 @@ int64_t KERNEL(build_frequencies)(const uint64_t *weights, int64_t alphabet, int
   if (group) build_letters(weights, alphabet, group, frequencies);
   else normalise(weights, alphabet, WIDE_BITS, frequencies);
   return 0;
-}
-
-/* log2 of a positive, normal number, by additions, products and one quotient: the same bits everywhere.
-
-   x = 2^e m with m near 1, z = (m - 1) / (m + 1), log2 m = 2 / ln 2 (z + z^3 / 3 + z^5 / 5 + ...). */
-INLINE double log2_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, 8);
-  int64_t e = (int64_t)(bits >> 52 & 0x7FF) - 1022;
-  bits = (bits & 0xFFFFFFFFFFFFF) | (uint64_t)1022 << 52;
-  double m;
-  memcpy(&m, &bits, 8);
-  if (m < 0.7071067811865476) { m *= 2; e--; }
-  double z = (m - 1) / (m + 1), y = z * z, sum = 1.0 / 21;
-  for (int odd = 19; odd > 0; odd -= 2) sum = sum * y + 1.0 / odd;
-  return (double)e + 2.8853900817779268 * (z * sum);
 }
 
 /* Mean bits of one symbol or letter with this chance; infinity if it cannot be coded. */

@@ -1,13 +1,14 @@
 """From counts of symbols to the integer frequencies that rANS codes with: the reference of model.c.
 
 A *letter* is k symbols taken together; its probability is the product of theirs, so that only the counts of
-single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs
-is compared by the encoder alone; its logarithms are those of `log2`, so that it chooses the same everywhere.
+single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs is
+compared by the encoder alone; it takes its logarithms from `log2_of`, and chooses the same on any machine.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lossyfl.kernels.logarithms import log2_of
 from lossyfl.kernels.native import native, reference
 
 Frequencies = NDArray[np.uint64]
@@ -70,25 +71,6 @@ def build_frequencies(weights: Frequencies, group: int, frequencies: Frequencies
     return reference(normalise)(joint, LETTER_BITS, frequencies)
 
 
-def log2(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log2 of positive, normal numbers, by additions, products and one quotient: the same bits everywhere.
-
-    x = 2^e m with m near 1, z = (m - 1) / (m + 1), log2 m = 2 / ln 2 (z + z^3 / 3 + z^5 / 5 + ...).
-
-    >>> log2(np.array([1.0, 8.0])).tolist()
-    [0.0, 3.0]
-    """
-    m, e = np.frexp(x)
-    small = m < 0.7071067811865476
-    m, e = np.where(small, 2 * m, m), e - small
-    z = (m - 1) / (m + 1)
-    y = z * z
-    total = np.full_like(z, 1 / 21)
-    for odd in range(19, 0, -2):
-        total = total * y + 1 / odd
-    return e + 2.8853900817779268 * (z * total)
-
-
 def _sum(terms: NDArray[np.float64]) -> float:
     """One addition after the other, from left to right."""
     return float(np.cumsum(terms)[-1]) if len(terms) else 0.0
@@ -107,10 +89,10 @@ def mean_bits(frequencies: Frequencies, counts: Counts, group: int) -> float:
     if (frequencies[used] == 0).any():
         return float("inf")
     bits = LETTER_BITS if group else WIDE_BITS
-    return _sum(chance[used] * (bits - log2(frequencies[used].astype(np.float64))))
+    return _sum(chance[used] * (bits - log2_of(frequencies[used].astype(np.float64))))
 
 
 def entropy(counts: Counts) -> float:
     """Empirical entropy of all entries together, in bits."""
     seen = counts[counts > 0].astype(np.float64)
-    return _sum(seen * (log2(np.array([counts.sum()], dtype=np.float64)) - log2(seen)))
+    return _sum(seen * (log2_of(np.array([counts.sum()], dtype=np.float64)) - log2_of(seen)))

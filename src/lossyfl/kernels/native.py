@@ -107,6 +107,10 @@ def _warn(what: str) -> None:
 LIBRARY = _load()
 
 
+LEVELS = ("", "_v3", "_v4")
+"""Suffixes of kernels, those for any processor first; each runs what those before it do."""
+
+
 def native(signature: str) -> Callable[[F], F]:
     """The library's kernel instead of a reference of the same name.
 
@@ -136,7 +140,7 @@ def natives(kernel: F) -> list[F]:
 
 
 def _natives(name: str, words: list[str], result: str) -> list[Callable[..., Any]]:
-    levels = () if LIBRARY is None else dict.fromkeys(("", LIBRARY.level))
+    levels = [] if LIBRARY is None else [each for each in LEVELS if each <= LIBRARY.level]
     return [_bound(name, words, result, level) for level in levels]
 
 
@@ -147,7 +151,8 @@ def _bound(name: str, words: list[str], result: str, level: str) -> Callable[...
     for word in words:
         types += [_SCALARS[word]] if word in _SCALARS else [ctypes.c_void_p, ctypes.c_int64]
     restype = _SCALARS[result] if result else None
-    either = next((at for at, word in enumerate(words) if word.startswith("s[]")), -1)
+    symbols = [at for at, word in enumerate(words) if word.startswith("s[]")]
+    either = symbols[0] if symbols else -1
     kinds = {_U8: "_u8", _U16: "_u16"} if either >= 0 else {None: ""}
     kernels = {
         dtype: LIBRARY.function(f"lfl_{name}{kind}{level}", types, restype)
@@ -166,6 +171,9 @@ def _bound(name: str, words: list[str], result: str, level: str) -> Callable[...
             ):
                 raise _refused(name, dtypes, argument, written=flags != _READ)
             raw += (_address(argument), argument.nbytes if dtypes is None else argument.size)
+        for at in symbols[1:]:  # one kernel for all of them
+            if arguments[at].dtype != arguments[either].dtype:
+                raise _refused(name, (arguments[either].dtype,), arguments[at], written=False)
         return kernels[arguments[either].dtype if either >= 0 else None](*raw)
 
     return call

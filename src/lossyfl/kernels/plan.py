@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.kernels.counts import read_counts, rounded, write_counts
+from lossyfl.kernels.logarithms import log2_of
 from lossyfl.kernels.model import (
     MAX_LETTERS,
     Counts,
@@ -17,7 +18,6 @@ from lossyfl.kernels.model import (
     build_frequencies,
     entropy,
     letters_of,
-    log2,
     mean_bits,
 )
 from lossyfl.kernels.native import native, reference
@@ -68,7 +68,7 @@ def plan(
         return -1
     best = _plan_of(weights[:n], counts, entries, size)
     # Equal frequencies can only win where the table of counts costs more than it saves.
-    if float(log2(np.array([float(n)]))[0]) * entries / 8 <= best.nbytes:
+    if float(log2_of(np.array([float(n)]))[0]) * entries / 8 <= best.nbytes:
         equal = _plan_of(np.ones(n, dtype=np.uint64), counts, entries, 1)
         if equal.nbytes < best.nbytes:
             best, table[0] = equal, EQUAL
