@@ -6,7 +6,7 @@ from lossyfl import dither, parallel
 from lossyfl.errors import FrameError, InputError
 from lossyfl.kernels.values import look_up as look_up_rows
 from lossyfl.rotation import unrotate
-from lossyfl.types import Bounds, Codebook, Ladder, Quantized, Rotation, Symbols, Table, Vector
+from lossyfl.types import Codebook, Ladder, Quantized, Rotation, Table, Vector
 from lossyfl.wire.header import HEADER
 
 ROWS_AT_ONCE = 1 << 16
