@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tests.kernels.agree import agree, cut, natives, refuses
 
 from lossyfl.kernels.stochastic import draw_levels, magnitude_ranges
-from lossyfl.quantizers.stochastic import _steps
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -41,37 +40,38 @@ def test_same_symbols(
     magnitude_ranges(x.view(np.uint32), bounds, low, high)
     high = np.maximum(low, high)  # of empty blocks
     low, high = np.minimum(low, 0x7F7FFFFF), np.minimum(high, 0x7F7FFFFF)
-    steps = _steps(low.view(np.float32), high.view(np.float32), q)
+    ranges = low.view(np.float32), high.view(np.float32)
     twin = int(low.any())
     kind = np.uint8 if 2 * q + 1 + twin <= 256 else np.uint16
-    agree(draw_levels, x, bounds, steps, q, twin, 5, seed, np.zeros(entries, dtype=kind))
+    agree(draw_levels, x, bounds, *ranges, q, twin, 5, seed, np.zeros(entries, dtype=kind))
 
 
 @given(seed=SEEDS, twin=st.integers(0, 1))
-def test_any_bits_and_any_steps_give_symbols_of_the_alphabet(seed: int, twin: int) -> None:
-    """Steps that are not those of the vector: conversions stay defined."""
+def test_any_bits_and_any_ranges_give_symbols_of_the_alphabet(seed: int, twin: int) -> None:
+    """Ranges that are not those of the vector: conversions stay defined."""
     rng = np.random.default_rng(seed)
-    x, steps = (rng.integers(0, 2**32, n, dtype=np.uint32).view(np.float32) for n in (400, 4))
+    x, low, high = (
+        rng.integers(0, 2**32, n, dtype=np.uint32).view(np.float32) for n in (400, 1, 1)
+    )
     bounds, symbols = np.array([0, 400]), np.zeros(400, dtype=np.uint8)
     for native in natives(draw_levels):
-        native(x, bounds, steps, 3, twin, 1, 2, symbols)
+        native(x, bounds, low, high, 3, twin, 1, 2, symbols)
         assert symbols.max() <= 6 + twin
 
 
 @pytest.mark.parametrize(
-    ("bounds", "steps", "symbols", "q"),
+    ("bounds", "blocks", "symbols", "q"),
     [
-        ([0, 9], 4, 8, 2),
-        ([4, 2], 4, 8, 2),
-        ([-1, 8], 4, 8, 2),
-        ([0], 4, 8, 2),
-        ([0, 8], 3, 8, 2),
-        ([0, 8], 4, 7, 2),
-        ([0, 8], 4, 8, 32_768),
+        ([0, 9], 1, 8, 2),
+        ([4, 2], 1, 8, 2),
+        ([-1, 8], 1, 8, 2),
+        ([0], 1, 8, 2),
+        ([0, 8], 2, 8, 2),
+        ([0, 8], 1, 7, 2),
+        ([0, 8], 1, 8, 32_768),
     ],
 )
-def test_arrays_that_do_not_fit(bounds: list[int], steps: int, symbols: int, q: int) -> None:
+def test_arrays_that_do_not_fit(bounds: list[int], blocks: int, symbols: int, q: int) -> None:
     x, cuts = np.ones(8, np.float32), np.array(bounds)
-    refuses(
-        draw_levels, x, cuts, np.ones(steps, np.float32), q, 0, 1, 2, np.zeros(symbols, np.uint8)
-    )
+    low, high = np.ones((2, blocks), np.float32)
+    refuses(draw_levels, x, cuts, low, high, q, 0, 1, 2, np.zeros(symbols, np.uint8))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.kernels.logarithms import exp_of_minus, log2_of
-from lossyfl.kernels.native import native
+from lossyfl.kernels.native import native, reference
 
 Floats = NDArray[np.float64]
 
@@ -31,9 +31,28 @@ def expected_bits(
     np.add.at(room.ravel(), where, counts.T[:, :, None].astype(np.float64) * parts[:, None, :])
     room[0, 0] += room[1, 0]  # there is one zero
     room[1, 0] = 0
-    entries = room.ravel()
-    total = np.add.accumulate(entries)[-1]
-    some = np.where(entries > 0, entries, 1.0)
-    taken = some * log2_of(total / some) + COUNT_BITS * (1 - exp_of_minus(some))
-    entries[:] = np.where(entries > 0, taken, 0.0)
-    return float(np.add.accumulate(entries)[-1])
+    entries = np.append(room[room > 0], 0.0)
+    total, entries = np.add.accumulate(entries)[-1], entries[:-1]
+    taken = entries * log2_of(total / entries) + COUNT_BITS * (1 - exp_of_minus(entries))
+    return float(np.add.accumulate(np.append(0.0, taken))[-1])
+
+
+@native("f64[] i64[] d d d i f64[]! -> d")
+def step_for_bits(
+    values: Floats,
+    counts: NDArray[np.int64],
+    bits: float,
+    fine: float,
+    coarse: float,
+    halvings: int,
+    expected: Floats,
+) -> float:
+    """The smallest step that takes so many bits, or the coarsest: the middle of two is their geometric mean.
+
+    The rest is as in `expected_bits`.
+    """
+    for _ in range(halvings):
+        middle = float(np.sqrt(fine * coarse))
+        taken = reference(expected_bits)(values, counts, middle, expected)
+        fine, coarse = (fine, middle) if taken <= bits else (middle, coarse)
+    return coarse

@@ -5,12 +5,14 @@
 
 enum { BINS = 1 << 15, SCALED = 1024 };
 
-/* The bits of factor * x for a run of entries. In double precision, where the product of two float32 is exact. */
-INLINE void scaled_bits(const float *restrict x, int64_t count, double factor, uint32_t *restrict bits) {
-  float products[SCALED];
+/* factor * x for a run of entries: in double precision, where the product of two float32 is exact. */
+INLINE const float *scaled(const float *x, int64_t count, double factor, float *restrict products) {
+  if (factor == 1) return x;
   for (int64_t i = 0; i < count; i++) products[i] = (float)(x[i] * factor);
-  memcpy(bits, products, (size_t)count * sizeof *bits);
+  return products;
 }
+
+INLINE uint32_t float_bits(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
 
 /* Where the run of entries from `at` on ends: with its block, the strip or the buffer. Moves `block` on. */
 INLINE int64_t end_of_run(const int64_t *bounds, int64_t *block, int64_t at, int64_t stop) {
@@ -27,17 +29,16 @@ double KERNEL(bin_magnitudes)(const float *restrict x, int64_t x_len, int64_t st
   if (!are_bounds(bounds, bounds_len, x_len) || factors_len != bounds_len - 1 || counts_len != 2 * BINS ||
       sums_len != BINS || start < bounds[0] || stop > bounds[bounds_len - 1])
     return -1;
-  uint32_t bits[SCALED];
+  float products[SCALED];
   double energy = 0;
   for (int64_t at = start, end, block = block_of(bounds, bounds_len, start); at < stop; at = end) {
     end = end_of_run(bounds, &block, at, stop);
-    scaled_bits(x + at, end - at, factors[block], bits);
+    const float *own = scaled(x + at, end - at, factors[block], products);
     for (int64_t i = 0; i < end - at; i++) {
-      float product;
-      memcpy(&product, bits + i, sizeof product);
-      const double value = fabs((double)product);
-      counts[bits[i] >> 16]++;
-      sums[bits[i] >> 16 & (BINS - 1)] += value;
+      const double value = fabs((double)own[i]);
+      const uint32_t place = float_bits(own[i]) >> 16;
+      counts[place]++;
+      sums[place & (BINS - 1)] += value;
       energy += value * value;
     }
   }
@@ -49,11 +50,11 @@ double KERNEL(bin_magnitudes)(const float *restrict x, int64_t x_len, int64_t st
   if (!are_bounds(bounds, bounds_len, x_len) || factors_len != bounds_len - 1 || of_len != 2 * BINS ||             \
       symbols_len != x_len || start < bounds[0] || stop > bounds[bounds_len - 1])                                  \
     return -1;                                                                                                     \
-  uint32_t bits[SCALED];                                                                                           \
+  float products[SCALED];                                                                                          \
   for (int64_t at = start, end, block = block_of(bounds, bounds_len, start); at < stop; at = end) {                            \
     end = end_of_run(bounds, &block, at, stop);                                                                    \
-    scaled_bits(x + at, end - at, factors[block], bits);                                                           \
-    for (int64_t i = 0; i < end - at; i++) symbols[at + i] = symbols_of[bits[i] >> 16];                            \
+    const float *own = scaled(x + at, end - at, factors[block], products);                                         \
+    for (int64_t i = 0; i < end - at; i++) symbols[at + i] = symbols_of[float_bits(own[i]) >> 16];                 \
   }                                                                                                                \
   return 0;
 

@@ -8,8 +8,23 @@
 
 enum { MAGNITUDE = 0x7FFFFFFF }; /* all bits of a float but its sign */
 
-/* What turns a magnitude of a block into a position on its ladder. */
+/* What turns a magnitude of a block into a position on its ladder: a power of two s near 1 / x_max, x_min s,
+   q / (x_max s - x_min s), and x_max, which always goes to level q; unless all are one, which is level 0. */
 typedef struct { float shift, base, inverse, top; } Step;
+
+INLINE Step step_of(float low, float high, int32_t q) {
+  uint32_t bits;
+  memcpy(&bits, &high, sizeof bits);
+  const int32_t exponent = 126 - (int32_t)(bits >> 23 & 255);
+  bits = (uint32_t)((exponent < -126 ? -126 : exponent) + 127) << 23;
+  Step step = {0, 0, 0, high};
+  memcpy(&step.shift, &bits, sizeof bits);
+  step.base = low * step.shift;
+  const float spread = high * step.shift - step.base;
+  if (spread != 0) step.inverse = (float)q / spread;
+  if (!(step.inverse > 0)) step.top = INFINITY;
+  return step;
+}
 
 /* Range of |x| per block, on the bits: magnitudes order as their bit patterns do. */
 int64_t KERNEL(magnitude_ranges)(const uint32_t *x, int64_t x_len, const int64_t *bounds, int64_t bounds_len,
@@ -48,16 +63,15 @@ INLINE int32_t drawn_symbol(float value, uint32_t bits, const Rule *rule, int mi
   return rule->zero + (level ^ below) - (below & rule->once); /* zero + level, or q - level */
 }
 
-/* The symbols of the blocks of `bounds`, one step (four floats) each. */
+/* The symbols of the blocks of `bounds`, whose magnitudes are in [low, high]. */
 #define DRAW_LEVELS(SYMBOL)                                                                                        \
-  if (!are_bounds(bounds, bounds_len, x_len) || steps_len != 4 * (bounds_len - 1) || symbols_len != x_len ||       \
-      q < 1 || q > 0x7FFF || twin < 0 || twin > 1)                                                                 \
+  if (!are_bounds(bounds, bounds_len, x_len) || low_len != bounds_len - 1 || high_len != low_len ||                \
+      symbols_len != x_len || q < 1 || q > 0x7FFF || twin < 0 || twin > 1)                                                                 \
     return -1;                                                                                                     \
   uint32_t bits[DRAWN];                                                                                            \
   for (int64_t block = 0; block < bounds_len - 1; block++) {                                                       \
-    Rule rule = {{0, 0, 0, 0}, (int32_t)q, (int32_t)(q + twin), twin ? 0 : -1};                                    \
-    memcpy(&rule.step, steps + 4 * block, sizeof rule.step);                                                       \
-    if (!(rule.step.inverse > 0)) rule.step.top = INFINITY; /* all magnitudes are one: level 0 */                  \
+    const Rule rule = {step_of(low[block], high[block], (int32_t)q), (int32_t)q, (int32_t)(q + twin),              \
+                       twin ? 0 : -1};                                                                             \
     const int mixed = twin && rule.step.base == 0;                                                                 \
     for (int64_t at = bounds[block]; at < bounds[block + 1]; at += DRAWN) {                                        \
       const int64_t count = bounds[block + 1] - at < DRAWN ? bounds[block + 1] - at : DRAWN;                       \
@@ -73,13 +87,15 @@ INLINE int32_t drawn_symbol(float value, uint32_t bits, const Rule *rule, int mi
   return 0;
 
 int64_t KERNEL(draw_levels_u8)(const float *restrict x, int64_t x_len, const int64_t *restrict bounds, int64_t bounds_len,
-                               const float *restrict steps, int64_t steps_len, int64_t q, int64_t twin, uint64_t a,
-                               uint64_t b, uint8_t *restrict symbols, int64_t symbols_len) {
+                               const float *restrict low, int64_t low_len, const float *restrict high,
+                               int64_t high_len, int64_t q, int64_t twin, uint64_t a, uint64_t b,
+                               uint8_t *restrict symbols, int64_t symbols_len) {
   DRAW_LEVELS(uint8_t)
 }
 
 int64_t KERNEL(draw_levels_u16)(const float *restrict x, int64_t x_len, const int64_t *restrict bounds, int64_t bounds_len,
-                                const float *restrict steps, int64_t steps_len, int64_t q, int64_t twin, uint64_t a,
-                                uint64_t b, uint16_t *restrict symbols, int64_t symbols_len) {
+                                const float *restrict low, int64_t low_len, const float *restrict high,
+                                int64_t high_len, int64_t q, int64_t twin, uint64_t a, uint64_t b,
+                                uint16_t *restrict symbols, int64_t symbols_len) {
   DRAW_LEVELS(uint16_t)
 }

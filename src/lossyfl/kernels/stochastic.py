@@ -27,25 +27,26 @@ def magnitude_ranges(
     return 0
 
 
-@native("f32[] i64[] f32[] i i u u s[]! -> i")
+@native("f32[] i64[] f32[] f32[] i i u u s[]! -> i")
 def draw_levels(
     x: NDArray[np.float32],
     bounds: NDArray[np.int64],
-    steps: NDArray[np.float32],
+    low: NDArray[np.float32],
+    high: NDArray[np.float32],
     q: int,
     twin: int,
     a: int,
     b: int,
     symbols: NDArray[np.uint8 | np.uint16],
 ) -> int:
-    """Write the symbols of the blocks of `bounds`.
+    """Write the symbols of the blocks of `bounds`, whose magnitudes are in [low, high], of levels up to q.
 
-    steps: a row a block: a power of two, the lowest magnitude times that, levels per magnitude, the highest
-    twin:  1 where level 0 has two symbols, else 0
+    `twin` is 1 where level 0 has two symbols, else 0.
     """
     most = np.float32(q)
     for block, (start, stop) in enumerate(pairwise(bounds.tolist())):
-        own, (shift, base, inverse, top) = x[start:stop], steps[block]
+        own, top = x[start:stop], high[block]
+        shift, base, inverse = _step(low[block], top, most)
         magnitude = np.abs(own)
         y = (magnitude * shift - base) * inverse
         y = np.where(y > 0, y, np.float32(0))
@@ -57,3 +58,13 @@ def draw_levels(
         below = (own < 0) & ((level > 0) | (twin == 0) | (base != 0))
         symbols[start:stop] = np.where(below, q - level, q + twin + level)
     return 0
+
+
+def _step(
+    low: np.float32, high: np.float32, q: np.float32
+) -> tuple[np.float32, np.float32, np.float32]:
+    """A power of two s near 1 / high, low s, and q / (high s - low s)."""
+    shift = np.ldexp(np.float32(1), np.clip(-np.frexp(high)[1], -126, 126))
+    base = low * shift
+    spread = high * shift - base
+    return shift, base, q / spread if spread != 0 else np.float32(0)

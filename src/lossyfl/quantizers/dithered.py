@@ -15,7 +15,7 @@ from lossyfl import dither, magnitudes, parallel
 from lossyfl.errors import InputError
 from lossyfl.histogram import Tally, entropy
 from lossyfl.kernels.checks import fits
-from lossyfl.kernels.dithered import COUNT_BITS, expected_bits
+from lossyfl.kernels.dithered import COUNT_BITS, step_for_bits
 from lossyfl.magnitudes import Magnitudes
 from lossyfl.quantizers import register
 from lossyfl.streams import STRIP, Stream
@@ -115,13 +115,8 @@ def _step(known: Magnitudes, bits: float) -> float:
     starts = np.arange(0, len(known.sums), MERGED)
     counts = np.add.reduceat(known.counts, starts, axis=1)
     values = np.add.reduceat(known.sums, starts) / np.maximum(counts.sum(axis=0), 1)
-    fine, coarse = FINEST, COARSEST
     expected = np.empty((2, 3 + int(float(values[-1]) / FINEST)))
-    for _ in range(HALVINGS):
-        middle = math.sqrt(fine * coarse)  # no logarithms: no libm promises their bits
-        taken = fits(expected_bits(values, counts, middle, expected))
-        fine, coarse = (fine, middle) if taken <= bits else (middle, coarse)
-    return coarse
+    return fits(step_for_bits(values, counts, bits, FINEST, COARSEST, HALVINGS, expected))
 
 
 def _error(made: Quantized, roots: Vector) -> float:

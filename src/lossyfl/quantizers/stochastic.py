@@ -99,36 +99,25 @@ def rounded_at_random(
     strips = _Strips.of(bounds, threads)
     alphabet = 2 * levels + (2 if low.any() else 1)
     symbols = np.empty(len(x), dtype=symbol_type(alphabet))
-    owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
-    steps = _steps(low, high, levels)[owner]
+    lows, highs = low, high
+    if strips.bounds is not bounds:
+        owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
+        lows, highs = low[owner], high[owner]
     twin = 1 - alphabet % 2
     tallies = [histogram.Tally(alphabet) for _ in range(min(threads, len(strips)))]
 
     def draw(strip: int) -> None:
         own, edges = strips.part(strip)
-        fits(draw_levels(x, edges, steps[own], levels, twin, rng.a, rng.b, symbols))
+        drawn = lows[own], highs[own], levels, twin, rng.a, rng.b
+        fits(draw_levels(x, edges, *drawn, symbols))
         tally = tallies.pop()
         tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
         tallies.append(tally)
 
     parallel.run(draw, range(len(strips)), threads)
-    counts = np.sum([tally.counts() for tally in tallies], axis=0)
+    counts = sum(tally.counts() for tally in tallies)
     ladder = Ladder(low=low, high=high, alphabet=alphabet)
     return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
-
-
-def _steps(low: Vector, high: Vector, levels: int) -> Vector:
-    """What turns a magnitude of a block into a position on its ladder, a row a block.
-
-    The power of two s, x_min s, q / (x_max s - x_min s), and x_max.
-    """
-    exponent = np.clip(-np.frexp(high)[1], -126, 126)
-    shift = np.ldexp(np.float32(1), exponent)
-    base = low * shift
-    spread = high * shift - base
-    flat = spread == 0
-    inverse = np.where(flat, 0, np.float32(levels) / np.where(flat, 1, spread))
-    return np.stack([shift, base, inverse, high], axis=1, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +133,8 @@ class _Strips:
 
     @classmethod
     def of(cls, bounds: Bounds, threads: int) -> "_Strips":
+        if threads == 1 and bounds[-1] <= STRIP:
+            return cls(bounds=bounds, edges=np.array([0, len(bounds) - 1]))
         chunks = -(-int(bounds[-1]) // CHUNK)
         starts = [run.start * CHUNK for run in parallel.split(chunks, STRIP // CHUNK, threads)]
         cuts = np.array([*starts, bounds[-1]], dtype=np.int64)
@@ -175,9 +166,10 @@ def _ranges(x: Vector, bounds: Bounds, strips: _Strips, threads: int) -> tuple[V
     if high.max() >= INFINITY_BITS:
         bad = int(np.flatnonzero(~np.isfinite(x))[0])
         raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
-    first = np.searchsorted(strips.bounds, bounds[:-1])
-    low = np.minimum.reduceat(low, first)
-    high = np.maximum.reduceat(high, first)
+    if strips.bounds is not bounds:
+        first = np.searchsorted(strips.bounds, bounds[:-1])
+        low = np.minimum.reduceat(low, first)
+        high = np.maximum.reduceat(high, first)
     return low.view(np.float32), high.view(np.float32)
 
 
@@ -189,9 +181,8 @@ def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantiz
     high = np.array([magnitude[block].max() for block in blocks])
     alphabet = 2 * levels + (2 if low.any() else 1)
     symbols = np.empty(len(x), dtype=symbol_type(alphabet))
-    steps = _steps(low, high, levels)
-    twin = 1 - alphabet % 2
-    specification(draw_levels)(x, bounds, steps, levels, twin, rng.a, rng.b, symbols)
+    rest = levels, 1 - alphabet % 2, rng.a, rng.b, symbols
+    specification(draw_levels)(x, bounds, low, high, *rest)
     return Quantized(
         symbols=symbols,
         bounds=bounds,
