@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.kernels.levels import same_everywhere
 
-from lossyfl.kernels.model import build_frequencies, letters_of, log2, mean_bits, normalise
+from lossyfl.kernels.model import build_frequencies, letters_of, mean_bits, normalise
 
 weights = st.lists(
     st.one_of(st.just(0), st.integers(1, 50), st.integers(1, 2**26)), min_size=2, max_size=300
@@ -42,9 +42,3 @@ def test_wrong_sizes_are_refused(group: int) -> None:
         assert result == -1
         made = (np.ones(size, np.uint64), np.ones(5, np.int64), group)
         assert same_everywhere(mean_bits, lambda made=made: made)[-1] == math.inf
-
-
-def test_logarithms_are_right_to_two_units() -> None:
-    x = np.concatenate([np.arange(1, 70_000), np.geomspace(1e5, 2.0**60, 5000)]).astype(np.float64)
-    assert np.all(np.abs(log2(x) - np.log2(x)) <= 2 * np.spacing(np.maximum(np.log2(x), 1)))
-    assert log2(np.exp2(np.arange(64.0))).tolist() == list(range(64))

@@ -65,7 +65,7 @@ int64_t KERNEL(build_frequencies)(const uint64_t *weights, int64_t alphabet, int
 }
 
 /* Mean bits of one symbol or letter with this chance; infinity if it cannot be coded. */
-INLINE double bits_of(double chance, uint64_t frequency, int bits) {
+INLINE double expected_bits_of(double chance, uint64_t frequency, int bits) {
   if (!(chance > 0)) return 0;
   return frequency ? chance * (bits - log2_of((double)frequency)) : __builtin_inf();
 }
@@ -77,14 +77,14 @@ static double mean_bits(const uint64_t *frequencies, const int64_t *counts, int6
   int64_t letters = 1;
   if (!group) {
     for (int64_t i = 0; i < alphabet; i++)
-      total += bits_of((double)counts[i] / (double)entries, frequencies[i], WIDE_BITS);
+      total += expected_bits_of((double)counts[i] / (double)entries, frequencies[i], WIDE_BITS);
     return total;
   }
   for (int64_t i = 0; i < alphabet; i++) share[i] = (double)counts[i] / (double)entries;
   for (int64_t k = 0; k < group; k++, letters *= alphabet)
     for (int64_t i = letters - 1; i >= 0; i--)
       for (int64_t j = alphabet - 1; j >= 0; j--) chance[i * alphabet + j] = chance[i] * share[j];
-  for (int64_t i = 0; i < letters; i++) total += bits_of(chance[i], frequencies[i], LETTER_BITS);
+  for (int64_t i = 0; i < letters; i++) total += expected_bits_of(chance[i], frequencies[i], LETTER_BITS);
   return total;
 }
 

@@ -98,7 +98,7 @@ def _load() -> Library | None:
 def _warn(what: str) -> None:
     warnings.warn(
         f"{what}: lossyfl works and gives the same bytes, but slowly; "
-        "install it again where pip finds a C compiler or a wheel (docs/install.md)",
+        "install it again where pip finds a C compiler or a wheel (docs/index.md#native-kernels)",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -5,8 +5,8 @@
    in double and rounded once; an odd alphabet has one symbol for 0. */
 int64_t KERNEL(ladder_rows)(const float *low, int64_t blocks, const float *high, int64_t high_len, int64_t alphabet,
                             float *rows, int64_t rows_len) {
+  if (alphabet < 3 || high_len != blocks || rows_len / alphabet != blocks || rows_len % alphabet) return -1;
   const int64_t q = (alphabet - 1) / 2;
-  if (q < 1 || high_len != blocks || rows_len / alphabet != blocks || rows_len % alphabet) return -1;
   for (int64_t block = 0; block < blocks; block++, rows += alphabet) {
     const double from = low[block], spread = (double)high[block] - from;
     for (int64_t l = 0; l <= q; l++) {

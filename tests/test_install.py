@@ -1,4 +1,4 @@
-"""Kernels where nothing can be written."""
+"""Installs as they are found: read-only, without a home."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ def test_a_read_only_install_without_a_home_can_be_imported(tmp_path: Path) -> N
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in [package, *(each for each in package.rglob("*") if each.is_dir())]:
         (folder / "__pycache__").touch()
-    hidden = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "PYTHONPATH", "IPYTHONDIR")
+    hidden = ("XDG_CACHE_HOME", "PYTHONPATH", "IPYTHONDIR")
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     program = "import lossyfl.server, lossyfl.device, lossyfl.schemes; print(lossyfl.__file__)"
     done = subprocess.run(
