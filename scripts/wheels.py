@@ -3,8 +3,9 @@
     pip install ".[wheels]" && python -m scripts.wheels                     into dist/
     python -m scripts.wheels --only linux_aarch64
 
-One wheel without the library is built first, as for a machine without a compiler. For each platform ziglang compiles
-the kernels by CMakeLists.txt, and the library goes into a copy of that wheel. Neither knows of a Python version.
+One wheel without the library is built first, as for a machine without a compiler. For each platform ziglang
+compiles the kernels by CMakeLists.txt, and the library goes into a copy of that wheel. Neither knows of a
+Python version.
 """
 
 import argparse
@@ -31,23 +32,50 @@ class Platform:
 def _linux(processor: str, zig: str) -> tuple[Platform, ...]:
     """With glibc from 2.17 on, and with musl."""
     return (
-        Platform(tag=f"manylinux_2_17_{processor}.manylinux2014_{processor}", target=f"{zig}-linux-gnu.2.17",
-                 system="Linux", processor=processor),
-        Platform(tag=f"musllinux_1_1_{processor}", target=f"{zig}-linux-musl", system="Linux", processor=processor),
-    )  # fmt: skip
+        Platform(
+            tag=f"manylinux_2_17_{processor}.manylinux2014_{processor}",
+            target=f"{zig}-linux-gnu.2.17",
+            system="Linux",
+            processor=processor,
+        ),
+        Platform(
+            tag=f"musllinux_1_1_{processor}",
+            target=f"{zig}-linux-musl",
+            system="Linux",
+            processor=processor,
+        ),
+    )
 
 
 PLATFORMS = (
     *_linux("x86_64", "x86_64"),
     *_linux("aarch64", "aarch64"),
-    Platform(tag="manylinux_2_31_armv7l", target="arm-linux-gnueabihf.2.31", system="Linux", processor="armv7l"),
-    Platform(tag="manylinux_2_31_riscv64", target="riscv64-linux-gnu.2.31", system="Linux", processor="riscv64"),
-    Platform(tag="manylinux_2_17_s390x.manylinux2014_s390x", target="s390x-linux-gnu.2.17",
-             system="Linux", processor="s390x"),
-    Platform(tag="macosx_11_0_x86_64", target="x86_64-macos.11.0", system="Darwin", processor="x86_64"),
-    Platform(tag="macosx_11_0_arm64", target="aarch64-macos.11.0", system="Darwin", processor="arm64"),
+    Platform(
+        tag="manylinux_2_31_armv7l",
+        target="arm-linux-gnueabihf.2.31",
+        system="Linux",
+        processor="armv7l",
+    ),
+    Platform(
+        tag="manylinux_2_31_riscv64",
+        target="riscv64-linux-gnu.2.31",
+        system="Linux",
+        processor="riscv64",
+    ),
+    Platform(
+        tag="manylinux_2_17_s390x.manylinux2014_s390x",
+        target="s390x-linux-gnu.2.17",
+        system="Linux",
+        processor="s390x",
+    ),
+    Platform(
+        tag="macosx_11_0_x86_64", target="x86_64-macos.11.0", system="Darwin", processor="x86_64"
+    ),
+    Platform(
+        tag="macosx_11_0_arm64", target="aarch64-macos.11.0", system="Darwin", processor="arm64"
+    ),
     Platform(tag="win_amd64", target="x86_64-windows-gnu", system="Windows", processor="AMD64"),
-)  # fmt: skip
+)
 
 
 def run(*command: str) -> None:
@@ -68,7 +96,9 @@ def library(platform: Platform, folder: Path) -> Path:
     )
     run("cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(folder / "build"), *settings)
     run("cmake", "--build", str(folder / "build"))
-    (found,) = (p for p in (folder / "build").glob("_kernels.*") if p.suffix in (".so", ".dylib", ".dll"))
+    (found,) = (
+        p for p in (folder / "build").glob("_kernels.*") if p.suffix in (".so", ".dylib", ".dll")
+    )
     return found
 
 
@@ -83,7 +113,16 @@ def wheel(platform: Platform, pure: Path, folder: Path, out: Path) -> Path:
     packed.mkdir()
     run(sys.executable, "-m", "wheel", "pack", str(tree), "--dest-dir", str(packed))
     (plain,) = packed.glob("*.whl")
-    run(sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", platform.tag, str(plain))
+    run(
+        sys.executable,
+        "-m",
+        "wheel",
+        "tags",
+        "--remove",
+        "--platform-tag",
+        platform.tag,
+        str(plain),
+    )
     (named,) = packed.glob("*.whl")
     return Path(shutil.copy(named, out))
 

@@ -1,11 +1,11 @@
-"""Kernels under AddressSanitizer and UndefinedBehaviorSanitizer, with arguments that nobody checked.
+"""Kernels under AddressSanitizer and UndefinedBehaviorSanitizer, with arguments nobody checked.
 
-    python -m tests.kernels.fuzz --runs 100000000        by clang's libFuzzer, from recorded calls on: `make fuzz`
+    python -m tests.kernels.fuzz --runs 100000000        by clang's libFuzzer, from recorded calls on
     python -m tests.kernels.fuzz --compiler gcc          recorded calls with some bytes changed
 
-Every kernel is an entry point. It may refuse its arguments, it may make nonsense of them; it must not touch a byte
-that it was not given, nor do what C leaves undefined. So whatever a frame makes of its way through Python's
-checks, repaired checksums and all, a kernel is safe with it.
+Every kernel is an entry point. It may refuse its arguments, it may make nonsense of them; it must not touch a
+byte that it was not given, nor do what C leaves undefined. So whatever a frame with repaired checksums takes
+through Python's checks, a kernel is safe with it.
 """
 
 import argparse
@@ -31,8 +31,21 @@ def build(calls: Path, compiler: str) -> Path:
     source, binary = calls.with_suffix(".c"), calls.with_name("fuzzer")
     source.write_text(program(json.loads(calls.with_suffix(".json").read_text())))
     libfuzzer = compiler.startswith("clang")
-    how = ["-fsanitize=fuzzer," + SANITIZERS, "-DLIBFUZZER"] if libfuzzer else [f"-fsanitize={SANITIZERS}"]
-    command = [compiler, *FLAGS, *how, "-fno-sanitize-recover=all", str(source), "-o", str(binary), "-lm"]
+    how = (
+        ["-fsanitize=fuzzer," + SANITIZERS, "-DLIBFUZZER"]
+        if libfuzzer
+        else [f"-fsanitize={SANITIZERS}"]
+    )
+    command = [
+        compiler,
+        *FLAGS,
+        *how,
+        "-fno-sanitize-recover=all",
+        str(source),
+        "-o",
+        str(binary),
+        "-lm",
+    ]
     subprocess.run(command, check=True)
     return binary
 
@@ -44,7 +57,9 @@ def seeds(calls: Path, folder: Path) -> int:
         number, size = struct.unpack_from("<II", data, at)
         many[number] = many.get(number, 0) + 1
         if size <= LONGEST_SEED and many[number] <= 300:
-            (folder / f"{number}-{many[number]}").write_bytes(data[at : at + 4] + data[at + 8 : at + 8 + size])
+            (folder / f"{number}-{many[number]}").write_bytes(
+                data[at : at + 4] + data[at + 8 : at + 8 + size]
+            )
         at += 8 + size
     return sum(1 for _ in folder.iterdir())
 
@@ -65,7 +80,9 @@ def main() -> int:
         binary = build(calls, chosen.compiler)
         quiet = os.environ | {"ASAN_OPTIONS": "allocator_may_return_null=1:detect_leaks=0"}
         if not chosen.compiler.startswith("clang"):
-            return subprocess.run([binary, calls, str(chosen.runs), "1"], check=False, env=quiet).returncode
+            return subprocess.run(
+                [binary, calls, str(chosen.runs), "1"], check=False, env=quiet
+            ).returncode
         corpus = Path(name) / "corpus"
         corpus.mkdir()
         print(f"{seeds(calls, corpus)} recorded calls to begin with", flush=True)

@@ -19,7 +19,9 @@ import lossyfl
 x = np.random.default_rng(3).laplace(size=2000).astype(np.float32)
 frames = [
     lossyfl.encode(x, lossyfl.quantizer(name), rng=lossyfl.stream(1))
-    for name in ("stochastic:levels=2", "stochastic:levels=300,scale=500", "deadzone:target=1bit", "rotated+dithered")
+    for name in (
+        "stochastic:levels=2", "stochastic:levels=300,scale=500", "deadzone:target=1bit", "rotated+dithered"
+    )
 ]
 back = [lossyfl.decode(frame) for frame in frames]
 print(hashlib.sha256(b"".join([*frames, *(y.tobytes() for y in back)])).hexdigest())
@@ -37,7 +39,10 @@ def copy(folder: Path) -> Path:
 def run(*paths: Path) -> tuple[str, str]:
     """What the program prints, and what it says on standard error."""
     # Isolated from an editable install, which would find the library of this one.
-    inside = f"import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'Editable' not in type(f).__name__]\n{PROGRAM}"
+    inside = f"""
+import sys
+sys.meta_path[:] = [each for each in sys.meta_path if "Editable" not in type(each).__name__]
+{PROGRAM}"""
     variables = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
     done = subprocess.run(
         [sys.executable, "-c", inside], env=variables, capture_output=True, text=True, check=False
@@ -60,9 +65,7 @@ def older(package: Path) -> None:
     """Put this library beside sources of another version."""
     path = package / "kernels" / "native.py"
     path.write_text(path.read_text().replace(f"\nABI = {native.ABI}\n", "\nABI = 999\n"))
-    library = next(
-        found for each in native_folders() if (found := each / "_kernels.so").exists()
-    )
+    library = next(found for each in native_folders() if (found := each / "_kernels.so").exists())
     shutil.copy(library, package / "kernels")
 
 

@@ -49,5 +49,7 @@ def test_a_symbol_type_chooses_the_kernel() -> None:
 
 def test_the_reference_stays() -> None:
     assert native.reference(add) is not add or native.LIBRARY is None
-    levels = [] if native.LIBRARY is None else [x for x in native.LEVELS if x <= native.LIBRARY.level]
+    levels = (
+        [] if native.LIBRARY is None else [x for x in native.LEVELS if x <= native.LIBRARY.level]
+    )
     assert len(native.natives(add)) == len(levels)

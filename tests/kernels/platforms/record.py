@@ -6,8 +6,9 @@ Every golden frame is written and read, and random vectors go through every quan
 kernel on the way is written down, with all arrays before and after it. `replay.py` makes the same calls on
 another processor, and `tests/kernels/fuzz.py` begins with them. All numbers in the file are little-endian:
 
-    u32 number of the kernel, u32 bytes of the call; per argument a number (8 bytes), or u32 bytes of an element, u64
-    elements and the elements; then the result (8 bytes) if there is one, and the elements of every array that is written
+    u32 number of the kernel, u32 bytes of the call
+    per argument a number (8 bytes), or u32 bytes of an element, u64 elements and the elements
+    the result (8 bytes) if there is one, and the elements of every array that is written
 """
 
 import argparse
@@ -116,8 +117,8 @@ def _golden() -> None:
 
 QUANTIZERS = (
     "stochastic:levels=1", "stochastic:levels=2", "stochastic:levels=5,scale=100", "stochastic:levels=300",
-    "deadzone:target=0.5bit", "dithered", "topk:keep=0.1", "sparse_ternary", "sign", "eden:bits=1", "eden:bits=2",
-    "qsgd:levels=16", "natural", "rotated+stochastic:levels=3",
+    "deadzone:target=0.5bit", "dithered", "topk:keep=0.1", "sparse_ternary", "sign", "eden:bits=1",
+    "eden:bits=2", "qsgd:levels=16", "natural", "rotated+stochastic:levels=3",
 )  # fmt: skip
 
 
@@ -131,7 +132,9 @@ def _random(vectors: int) -> None:
         x = rng.laplace(size=entries) ** (1 + 2 * (i % 3)) * 10.0 ** rng.integers(-6, 6)
         x[rng.random(entries) < rng.choice([0, 0.5])] = 0
         x[0] = 1
-        frame = encode(x.astype(np.float32), quantizer(QUANTIZERS[i % len(QUANTIZERS)]), rng=stream(i))
+        frame = encode(
+            x.astype(np.float32), quantizer(QUANTIZERS[i % len(QUANTIZERS)]), rng=stream(i)
+        )
         decode(frame)
 
 
@@ -140,9 +143,15 @@ def _rounds() -> None:
     from lossyfl import Device, Server, scheme
 
     rng = np.random.default_rng(7)
-    for spec in ("lfl:q1=2,q2=2", "lfl:q1=3,q2=300,scale=tensor", "lean:down_budget=4bit,up_budget=4bit"):
+    for spec in (
+        "lfl:q1=2,q2=2",
+        "lfl:q1=3,q2=300,scale=tensor",
+        "lean:down_budget=4bit,up_budget=4bit",
+    ):
         chosen, tensors = scheme(spec), (300, 200)
-        server = Server(np.zeros(500, np.float32), chosen, samples={0: 3, 1: 5}, seed=1, tensors=tensors)
+        server = Server(
+            np.zeros(500, np.float32), chosen, samples={0: 3, 1: 5}, seed=1, tensors=tensors
+        )
         devices = {m: Device(m, chosen, seed=1, tensors=tensors) for m in (0, 1)}
         for _ in range(3):
             server.open_round()

@@ -18,7 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KERNELS = Path(__file__).parents[3] / "src" / "lossyfl" / "kernels"
-FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-static", f"-I{KERNELS}")
+FLAGS = (
+    "-std=c11",
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-static",
+    f"-I{KERNELS}",
+)
 TYPES = {
     "i": "int64_t", "u": "uint64_t", "f": "float", "d": "double", "b": "void",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
@@ -109,7 +117,9 @@ def main() -> None:
             if not platform.name.startswith(chosen.only or ""):
                 continue
             if platform.emulator and not shutil.which(platform.emulator):
-                print(f"{platform.name:20} not run: {platform.emulator} is missing (qemu-user-static)")
+                print(
+                    f"{platform.name:20} not run: {platform.emulator} is missing (qemu-user-static)"
+                )
                 continue
             print(f"{platform.name:20} {replay(platform, source, calls, folder)}", flush=True)
 
