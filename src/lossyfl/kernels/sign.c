@@ -5,6 +5,13 @@
 
 enum { LANES_OF_SUM = 8, COUNTED = 1 << 20 };
 
+/* Whether x >= 0, on the bits: vectors of 32-bit ARM take the smallest numbers for zero when they compare. */
+INLINE uint8_t is_plus(const float *x) {
+  uint32_t bits;
+  memcpy(&bits, x, sizeof bits);
+  return (bits <= 0x7F800000) | (bits == 0x80000000);
+}
+
 /* Sum of magnitudes, eight sums at a time: one would wait for itself. */
 INLINE double sum_of_magnitudes(const float *x, int64_t count) {
   double parts[LANES_OF_SUM] = {0}, total = 0;
@@ -29,8 +36,8 @@ int64_t KERNEL(signs)(const float *restrict x, int64_t x_len, const int64_t *res
       const int64_t stop = count - at < COUNTED ? count : at + COUNTED;
       uint32_t seen = 0;
       for (int64_t i = at; i < stop; i++) {
-        out[i] = own[i] >= 0;
-        seen += own[i] >= 0;
+        out[i] = is_plus(own + i);
+        seen += out[i];
       }
       plus += seen;
     }
