@@ -27,6 +27,7 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define HIDE(x) __asm__("" : "+r"(x)) /* what x is, the compiler shall not know */
 #define INLINE static inline __attribute__((always_inline))
 
 /* Numbers on the wire are little-endian and stand anywhere. */

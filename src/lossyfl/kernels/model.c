@@ -64,26 +64,34 @@ int64_t KERNEL(build_frequencies)(const uint64_t *weights, int64_t alphabet, int
   return 0;
 }
 
-/* Mean bits a letter when its symbols are independent; infinity if one cannot be coded. */
-static double mean_bits(const uint64_t *frequencies, int64_t letters, const int64_t *counts, int64_t alphabet,
-                        int64_t entries, int64_t group, int bits) {
-  double total = 0;
-  for (int64_t letter = 0; letter < letters; letter++) {
-    double chance = 1;
-    int64_t rest = letter;
-    for (int64_t k = 0; k < group; k++, rest /= alphabet) chance *= (double)counts[rest % alphabet] / (double)entries;
-    if (!(chance > 0)) continue;
-    if (!frequencies[letter]) return __builtin_inf();
-    total += chance * (bits - log2_of((double)frequencies[letter]));
+/* Mean bits of one symbol or letter with this chance; infinity if it cannot be coded. */
+INLINE double bits_of(double chance, uint64_t frequency, int bits) {
+  if (!(chance > 0)) return 0;
+  return frequency ? chance * (bits - log2_of((double)frequency)) : __builtin_inf();
+}
+
+/* Mean bits a letter when its symbols are independent, one product a symbol, the first symbol's first. */
+static double mean_bits(const uint64_t *frequencies, const int64_t *counts, int64_t alphabet, int64_t entries,
+                        int64_t group) {
+  double total = 0, share[MAX_LETTERS], chance[MAX_LETTERS] = {1};
+  int64_t letters = 1;
+  if (!group) {
+    for (int64_t i = 0; i < alphabet; i++)
+      total += bits_of((double)counts[i] / (double)entries, frequencies[i], WIDE_BITS);
+    return total;
   }
+  for (int64_t i = 0; i < alphabet; i++) share[i] = (double)counts[i] / (double)entries;
+  for (int64_t k = 0; k < group; k++, letters *= alphabet)
+    for (int64_t i = letters - 1; i >= 0; i--)
+      for (int64_t j = alphabet - 1; j >= 0; j--) chance[i * alphabet + j] = chance[i] * share[j];
+  for (int64_t i = 0; i < letters; i++) total += bits_of(chance[i], frequencies[i], LETTER_BITS);
   return total;
 }
 
 double KERNEL(mean_bits)(const uint64_t *frequencies, int64_t letters, const int64_t *counts, int64_t alphabet,
                          int64_t group) {
   if (alphabet < 1 || letters != (group ? letters_of(alphabet, group) : alphabet)) return __builtin_inf();
-  int64_t entries = sum_of(counts, alphabet);
-  return mean_bits(frequencies, letters, counts, alphabet, entries, group ? group : 1, group ? LETTER_BITS : WIDE_BITS);
+  return mean_bits(frequencies, counts, alphabet, sum_of(counts, alphabet), group);
 }
 
 /* Empirical entropy of all entries together, in bits. */

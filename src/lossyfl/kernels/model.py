@@ -1,8 +1,8 @@
 """From counts of symbols to the integer frequencies that rANS codes with: the reference of model.c.
 
 A *letter* is k symbols taken together; its probability is the product of theirs, so that only the counts of
-single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs is
-compared by the encoder alone; it takes its logarithms from `log2_of`, and chooses the same on any machine.
+single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs
+is compared by the encoder alone; its logarithms are `log2_of`, so that it chooses the same everywhere.
 """
 
 import numpy as np
@@ -82,10 +82,9 @@ def mean_bits(frequencies: Frequencies, counts: Counts, group: int) -> float:
     if len(frequencies) != (letters_of(len(counts), group) if group else len(counts)):
         return float("inf")
     share = counts / counts.sum()
-    chance, rest = np.ones(len(frequencies)), np.arange(len(frequencies))
+    chance = np.ones(1)
     for _ in range(group or 1):
-        chance *= share[rest % len(share)]
-        rest //= len(share)
+        chance = np.multiply.outer(chance, share).ravel()
     used = chance > 0
     if (frequencies[used] == 0).any():
         return float("inf")

@@ -1,15 +1,15 @@
 """The native library, and the one way in which a kernel is called.
 
-A kernel is written twice: in C, `rans.c`, and in NumPy, `rans.py`, the reference. `@native` puts the library's
-in the reference's place:
+A kernel is written twice: in C, `rans.c`, and in NumPy, `rans.py`, the reference. `@native` puts the
+library's in the reference's place:
 
     @native("u8[] i u64[] i u16[]! i64[]! -> i")
     def push_segments(letters, share, rows, bits, words, first): ...
 
-One word per argument: `u8[]` is an array of uint8, handed on as a pointer and a number of elements, `u8[]!` one
-that is written, `s[]` one of uint8 or uint16 (the kernel's name ends in `_u8` or `_u16` then), `b[]` one of any
-type, as bytes, and i, u, f, d are int64, uint64, float32 and float64. Arrays are contiguous, aligned and of just
-this type, or the call is refused.
+One word per argument: `u8[]` is an array of uint8, handed on as a pointer and a number of elements,
+`u8[]!` one that is written, `s[]` one of uint8 or uint16 (the kernel's name ends in `_u8` or `_u16` then),
+`b[]` one of any type, as bytes, and i, u, f, d are int64, uint64, float32 and float64. Arrays are
+contiguous, aligned and of just this type, or the call is refused.
 
 Where there is no library, or one that is not of these sources, the references work: the same bytes, slower.
 """
@@ -66,7 +66,7 @@ class Library:
         self.abi: int = self._library.lfl_abi()
         self.level: str = self._library.lfl_level().decode()
 
-    def function(self, name: str, arguments: list[Any], result: object) -> Callable[..., Any]:
+    def function(self, name: str, arguments: list[Any], result: Any) -> Callable[..., Any]:  # noqa: ANN401
         """A function of the library, which lets other threads run."""
         found = self._library[name]  # a new object each time, so that signatures do not meet
         found.argtypes, found.restype = arguments, result
@@ -114,7 +114,7 @@ LEVELS = ("", "_v3", "_v4")
 def native(signature: str) -> Callable[[F], F]:
     """The library's kernel instead of a reference of the same name.
 
-    The reference stays as `.reference`; `.natives()` are all native versions that this processor can run.
+    `reference` and `natives` give the one and the other.
     """
     words, _, result = signature.partition(" -> ")
 
@@ -132,6 +132,11 @@ def native(signature: str) -> Callable[[F], F]:
 def reference(kernel: F) -> F:
     """The reference of a kernel."""
     return vars(kernel)["reference"]
+
+
+def natives(kernel: F) -> list[F]:
+    """All native versions of a kernel that this processor can run; none where there is no library."""
+    return vars(kernel)["natives"]()
 
 
 def _natives(name: str, words: list[str], result: str) -> list[Callable[..., Any]]:
@@ -157,18 +162,15 @@ def _bound(name: str, words: list[str], result: str, level: str) -> Callable[...
 
     def call(*arguments: Any) -> Any:  # noqa: ANN401
         raw: list[Any] = []
-        for (number, dtypes, written), argument in zip(takes, arguments, strict=True):
+        for (number, dtypes, flags), argument in zip(takes, arguments, strict=True):
             if number is not None:
                 raw.append(number(argument))
                 continue
-            flags, dtype = argument.flags, argument.dtype
-            fits = dtypes is None or dtype in dtypes
-            if not (
-                fits and flags.c_contiguous and flags.aligned and (flags.writeable or not written)
+            if argument.flags.num & flags != flags or not (
+                dtypes is None or argument.dtype in dtypes
             ):
-                raise _refused(name, dtypes, argument, written=written)
-            raw.append(_address(argument))
-            raw.append(argument.size if dtypes is not None else argument.nbytes)
+                raise _refused(name, dtypes, argument, written=flags != _READ)
+            raw += (_address(argument), argument.nbytes if dtypes is None else argument.size)
         for at in symbols[1:]:  # one kernel for all of them
             if arguments[at].dtype != arguments[either].dtype:
                 raise _refused(name, (arguments[either].dtype,), arguments[at], written=False)
@@ -177,12 +179,17 @@ def _bound(name: str, words: list[str], result: str, level: str) -> Callable[...
     return call
 
 
-def _taken(word: str) -> tuple[Callable[[Any], Any] | None, tuple[np.dtype[Any], ...] | None, bool]:
-    """What makes a number of an argument; or the types that an array may have, and whether it is written."""
+_READ = 0x0001 | 0x0100
+"""NumPy's flags of a contiguous, aligned array."""
+_WRITTEN = _READ | 0x0400
+
+
+def _taken(word: str) -> tuple[Callable[[Any], Any] | None, tuple[np.dtype[Any], ...] | None, int]:
+    """What makes a number of an argument; or the types that an array may have, and the flags it must have."""
     if word in _SCALARS:
-        return _NUMBERS[word], None, False
+        return _NUMBERS[word], None, 0
     kind, _, written = word.partition("[]")
-    return None, _ARRAYS[kind] or None, bool(written)
+    return None, _ARRAYS[kind] or None, _WRITTEN if written else _READ
 
 
 def _refused(

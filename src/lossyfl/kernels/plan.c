@@ -18,13 +18,12 @@ static double choose(const uint64_t *weights, const int64_t *counts, int64_t alp
   while (letters_of(alphabet, k + 1) > 0) k++;
   for (; k > 0; k--) {
     build_letters(weights, alphabet, k, frequencies);
-    double mean = mean_bits(frequencies, letters_of(alphabet, k), counts, alphabet, entries, k, LETTER_BITS);
-    double needed = mean * (double)entries / (double)k;
+    double needed = mean_bits(frequencies, counts, alphabet, entries, k) * (double)entries / (double)k;
     if (needed <= allowed) { *group = k; return needed; }
   }
   *group = 0;
   normalise(weights, alphabet, WIDE_BITS, frequencies);
-  return mean_bits(frequencies, alphabet, counts, alphabet, entries, 1, WIDE_BITS) * (double)entries;
+  return mean_bits(frequencies, counts, alphabet, entries, 0) * (double)entries;
 }
 
 static Plan plan_of(const uint64_t *weights, const int64_t *counts, int64_t alphabet, int64_t entries, int64_t table,

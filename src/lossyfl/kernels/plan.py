@@ -1,7 +1,7 @@
-"""How symbols with given counts are coded, in one call, and what a frame's counts stand for: plan.c's reference.
+"""How symbols with given counts are coded, and what a frame's counts stand for: the reference of plan.c.
 
-Larger letters mean fewer coding steps, and more letters whose rounded frequency wastes bits: the encoder takes
-the largest that waste little, or the wide coder, or says that all symbols are equally frequent.
+Larger letters mean fewer coding steps, and more letters whose rounded frequency wastes bits: the encoder
+takes the largest that waste little, or the wide coder, or says that all symbols are equally frequent.
 """
 
 from typing import NamedTuple

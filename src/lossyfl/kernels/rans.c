@@ -17,8 +17,10 @@ static int are_frequencies(const uint64_t *frequencies, int64_t letters) {
   return sum == SLOTS;
 }
 
-/* Per letter: reciprocal m, limit f 2^(32 - bits), start c, complement F - f. */
-typedef struct { uint64_t reciprocal, limit; uint32_t start, complement; } PushRow;
+/* Per letter: reciprocal m, the last x below the limit f 2^(32 - bits), start c, complement F - f. */
+typedef struct { uint64_t reciprocal; uint32_t last, start, complement, unused[3]; } PushRow;
+
+enum { ROW_BITS = 5 }; /* of the size of a row */
 
 /* All 256, so that no symbol of anybody's leads out of the table. */
 static void push_rows(const uint64_t *frequencies, int64_t letters, PushRow *rows) {
@@ -26,77 +28,101 @@ static void push_rows(const uint64_t *frequencies, int64_t letters, PushRow *row
   for (int64_t i = 0; i < MAX_LETTERS; i++) {
     const uint64_t f = i < letters ? frequencies[i] : 0, some = f ? f : 1;
     rows[i].reciprocal = (((uint64_t)1 << PUSH_SHIFT) + some - 1) / some;
-    rows[i].limit = f << (32 - LETTER_BITS);
+    rows[i].last = (uint32_t)((some << (32 - LETTER_BITS)) - 1);
     rows[i].start = start;
     rows[i].complement = (uint32_t)(SLOTS - f);
     start += (uint32_t)f;
   }
 }
 
-/* One letter onto one state. The word is always stored, and kept only where it is due. */
-INLINE uint64_t push(uint64_t x, uint8_t **at, const PushRow *row) {
-  store16(*at - 2, (uint16_t)x);
-  const int due = x >= row->limit;
-  x = due ? x >> 16 : x;
-  *at -= 2 * due;
-  return x + row->start + ((x * row->reciprocal) >> PUSH_SHIFT) * row->complement;
+/* One letter onto one state. The word is always stored, and kept only where it is due: as in `refill`, a select. */
+INLINE uint32_t push(uint32_t x, uint8_t *words, size_t *at, const PushRow *row) {
+  uint32_t rest = x >> 16;
+  store16(words + 2 * *at - 2, (uint16_t)x);
+#if defined(__x86_64__)
+  __asm__("cmpl %k0, %3\n\tcmovb %k2, %k0\n\tsbbq $0, %1" : "+r"(x), "+r"(*at) : "r"(rest), "m"(row->last) : "cc");
+#else
+  const int due = x > row->last;
+  x = due ? rest : x;
+  *at -= (size_t)due;
+#endif
+  return x + row->start + (uint32_t)((x * row->reciprocal) >> PUSH_SHIFT) * row->complement;
 }
 
-/* How a letter is made of its symbols, s_0 the highest digit of base n: with the symbols as the digits of a number of
-   base 256, s_0 the lowest, and one product by 1 + 256 n + 256^2 n^2 + ..., the letter is digit k - 1 of what comes
-   out. The digits below it are heads of the letter, each below 256, so that nothing is carried into it. */
-typedef struct { uint64_t factor; int64_t alphabet, group, filler; int shift; } Gather;
+/* How a letter is made of its symbols: the first is the highest digit. */
+typedef struct { int64_t alphabet, group, filler; } Gather;
 
-static Gather gather_of(int64_t alphabet, int64_t group, int64_t filler) {
-  uint64_t factor = 0, power = 1;
-  for (int64_t k = 0; k < group; k++, power *= (uint64_t)alphabet) factor |= power << (8 * k);
-  return (Gather){factor, alphabet, group, filler, 8 * (int)(group - 1)};
+enum { AT_A_TIME = 1024 };
+
+/* The rows of so many letters, as offsets in bytes. Simple loops, so that they are vectorised. */
+INLINE void gather(const uint8_t *symbols, int64_t letters, uint16_t *offsets, const Gather *how, const int64_t group) {
+  const uint16_t n = (uint16_t)how->alphabet, square = (uint16_t)(n * n);
+  if (group == 1) {
+    for (int64_t i = 0; i < letters; i++) offsets[i] = (uint16_t)(symbols[i] << ROW_BITS);
+  } else if (group == 2) {
+    for (int64_t i = 0; i < letters; i++)
+      offsets[i] = (uint16_t)((uint8_t)(symbols[2 * i] * n + symbols[2 * i + 1]) << ROW_BITS);
+  } else if (group == 3) {
+    for (int64_t i = 0; i < letters; i++)
+      offsets[i] = (uint16_t)((uint8_t)(symbols[3 * i] * square + symbols[3 * i + 1] * n + symbols[3 * i + 2]) << ROW_BITS);
+  } else {
+    for (int64_t i = 0; i < letters; i++) {
+      uint32_t letter = 0;
+      for (int64_t k = 0; k < group; k++) letter = letter * n + symbols[i * group + k];
+      offsets[i] = (uint16_t)((uint8_t)letter << ROW_BITS);
+    }
+  }
 }
 
-/* Letter i, where eight bytes can be read. */
-INLINE uint8_t letter_at(const uint8_t *symbols, int64_t i, int64_t group, const Gather *how) {
-  return (uint8_t)(load64(symbols + i * group) * how->factor >> how->shift);
-}
-
-/* Letter i anywhere; behind the last of `count` symbols stands the filler. */
-static uint8_t letter_near_end(const uint8_t *symbols, int64_t count, int64_t i, const Gather *how) {
+/* A last letter that is filled up. */
+static uint8_t last_letter(const uint8_t *symbols, int64_t count, int64_t i, const Gather *how) {
   uint32_t letter = 0;
   for (int64_t j = i * how->group; j < (i + 1) * how->group; j++)
     letter = letter * (uint32_t)how->alphabet + (j < count ? symbols[j] : (uint32_t)how->filler);
   return (uint8_t)letter;
 }
 
+INLINE const PushRow *row_at(const PushRow *rows, uint16_t offset) {
+  return (const PushRow *)(const void *)((const uint8_t *)rows + offset);
+}
+
 /* Letters [0, letters) of the symbols onto the states, last to first; where their words begin. `letters` is a
-   multiple of four, and eight bytes can be read where the last one begins. */
-INLINE uint8_t *push_fours(const uint8_t *symbols, int64_t letters, uint8_t *at, const PushRow *rows, uint64_t *state,
-                           const Gather *how, const int64_t group) {
-  uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
-  for (int64_t i = letters; i > 0;) {
-    i -= 4;
-    d = push(d, &at, rows + letter_at(symbols, i + 3, group, how));
-    c = push(c, &at, rows + letter_at(symbols, i + 2, group, how));
-    b = push(b, &at, rows + letter_at(symbols, i + 1, group, how));
-    a = push(a, &at, rows + letter_at(symbols, i, group, how));
+   multiple of four. */
+INLINE size_t push_fours(const uint8_t *symbols, int64_t letters, uint8_t *words, size_t at, const PushRow *rows,
+                         uint32_t *state, const Gather *how, const int64_t group) {
+  uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+  uint16_t offsets[AT_A_TIME];
+  while (letters > 0) {
+    const int64_t now = letters % AT_A_TIME ? letters % AT_A_TIME : AT_A_TIME;
+    letters -= now;
+    gather(symbols + letters * group, now, offsets, how, group);
+    for (const uint16_t *four = offsets + now; four != offsets;) {
+      four -= 4;
+      d = push(d, words, &at, row_at(rows, four[3]));
+      c = push(c, words, &at, row_at(rows, four[2]));
+      b = push(b, words, &at, row_at(rows, four[1]));
+      a = push(a, words, &at, row_at(rows, four[0]));
+    }
   }
   state[0] = a; state[1] = b; state[2] = c; state[3] = d;
   return at;
 }
 
-/* One segment: its words end at `at`, its states stand just before them. */
-static uint8_t *push_segment(const uint8_t *symbols, int64_t count, uint8_t *at, const PushRow *rows,
-                             const Gather *how) {
+/* One segment: its words end at word `at`, its states stand just before them. Returns where they begin. */
+static size_t push_segment(const uint8_t *symbols, int64_t count, uint8_t *words, size_t at, const PushRow *rows,
+                           const Gather *how) {
   const int64_t group = how->group;
-  uint64_t state[4] = {LOWEST, LOWEST, LOWEST, LOWEST};
+  uint32_t state[4] = {LOWEST, LOWEST, LOWEST, LOWEST};
   int64_t i = (count + group - 1) / group;
-  while (i % 4 || (i && (i - 1) * group + 8 > count)) {
+  while (i % 4 || i * group > count) {
     i--;
-    state[i % 4] = push(state[i % 4], &at, rows + letter_near_end(symbols, count, i, how));
+    state[i % 4] = push(state[i % 4], words, &at, rows + last_letter(symbols, count, i, how));
   }
-  if (group == 3) at = push_fours(symbols, i, at, rows, state, how, 3);
-  else if (group == 2) at = push_fours(symbols, i, at, rows, state, how, 2);
-  else if (group == 1) at = push_fours(symbols, i, at, rows, state, how, 1);
-  else at = push_fours(symbols, i, at, rows, state, how, group);
-  for (int k = 3; k >= 0; k--) store32(at -= 4, (uint32_t)state[k]);
+  if (group == 3) at = push_fours(symbols, i, words, at, rows, state, how, 3);
+  else if (group == 2) at = push_fours(symbols, i, words, at, rows, state, how, 2);
+  else if (group == 1) at = push_fours(symbols, i, words, at, rows, state, how, 1);
+  else at = push_fours(symbols, i, words, at, rows, state, how, group);
+  for (int k = 3; k >= 0; k--) store32(words + 2 * (at -= 2), state[k]);
   return at;
 }
 
@@ -108,18 +134,20 @@ int64_t KERNEL(push_segments)(const uint8_t *symbols, int64_t count, int64_t alp
   if (letters != letters_of(alphabet, group) || !are_frequencies(frequencies, letters)) return -1;
   if (segments < 1 || share < 1 || share > INT64_MAX / 8 / segments || filler < 0 || filler > 255) return -1;
   const int64_t width = words_len / segments, own = share * group;
-  if (width / 2 < share + STATE_WORDS + 1 || (segments - 1) * own >= count || count > segments * own) return -1;
+  if (width % 2 || width / 2 < share + STATE_WORDS + 1 || (segments - 1) * own >= count || count > segments * own) return -1;
   push_rows(frequencies, letters, rows);
-  const Gather how = gather_of(alphabet, group, filler);
+  const Gather how = {alphabet, group, filler};
   for (int64_t i = 0; i < segments; i++) {
     uint8_t *row = words + i * width;
-    first[i] = push_segment(symbols + i * own, least(own, count - i * own), row + width, rows, &how) - row;
+    const size_t begin = push_segment(symbols + i * own, least(own, count - i * own), row, (size_t)width / 2, rows, &how);
+    first[i] = 2 * (int64_t)begin;
   }
   return 0;
 }
 
-/* What a letter is popped with; of a letter that cannot occur nothing is ever looked up. */
-typedef struct { uint32_t frequency, start; } PopRow;
+/* What a letter is popped with, F - f and c: f (x / F) + x mod F - c = x - c - (F - f) (x / F). Of a letter that cannot
+   occur nothing is ever looked up. */
+typedef struct { uint32_t complement, start; } PopRow;
 
 enum { VALUES = 32 }; /* the most bytes that the symbols of a letter stand for, and from here on read and dropped */
 
@@ -135,7 +163,7 @@ static void pop_rows(Popper *to, const uint64_t *frequencies, int64_t letters) {
   uint32_t start = 0;
   for (int64_t i = 0; i < letters; i++) {
     const uint32_t f = (uint32_t)frequencies[i];
-    to->rows[i] = (PopRow){f, start};
+    to->rows[i] = (PopRow){SLOTS - f, start};
     memset(to->slots + start, (int)i, f);
     start += f;
   }
@@ -150,43 +178,59 @@ static void pop_values(Popper *to, const uint8_t *values, int64_t bytes, int64_t
   if (to->size == 2) to->size = 4;
   for (int64_t i = 0; i < letters; i++) {
     int64_t rest = i;
-    for (int64_t k = group - 1; k >= 0; k--, rest /= alphabet)
-      memcpy(to->values + i * to->size + k * bytes, values + rest % alphabet * bytes, (size_t)bytes);
+    uint8_t *own = to->values + i * to->size;
+    for (int64_t k = group - 1; k >= 0; k--, rest /= alphabet) {
+      if (bytes == 4) memcpy(own + 4 * k, values + rest % alphabet * 4, 4);
+      else own[k] = values[rest % alphabet];
+    }
   }
 }
 
-/* One letter off one state. The word is always read, and used only where it is due. */
-INLINE uint64_t pop(uint64_t x, const uint8_t **at, PopRow row) {
-  x = row.frequency * (x >> LETTER_BITS) + (x & (SLOTS - 1)) - row.start;
-  const uint64_t refilled = x << 16 | load16(*at);
-  const int due = x < LOWEST;
-  x = due ? refilled : x;
-  *at += 2 * due;
+/* The state goes on with the next word, if one is due. Every third to tenth letter takes one, which no processor can
+   foresee: so the word is always read, and selected, which has to be spelled out on x86-64, where gcc and clang make a
+   branch of it otherwise. */
+INLINE uint32_t refill(uint32_t x, const uint8_t *words, size_t *at) {
+  const uint32_t refilled = (x << 16 | x >> 16) | load16(words + 2 * *at); /* turned: one instruction; x >> 16 is 0 */
+#if defined(__x86_64__)
+  __asm__("cmpl $65536, %k0\n\tcmovb %k2, %k0\n\tadcq $0, %1" : "+r"(x), "+r"(*at) : "r"(refilled) : "cc");
   return x;
+#else
+  const int due = x < LOWEST;
+  *at += (size_t)due;
+  return due ? refilled : x;
+#endif
+}
+
+/* x with one letter off, before a word is read; bits = 15, which the compiler does not know: shorter instructions. */
+INLINE uint32_t popped(uint32_t x, const PopRow *row, int bits) {
+  return x - row->start - row->complement * (x >> bits);
 }
 
 /* So many groups of four letters; every value is written with `size` bytes, of which the next one keeps `step`. */
-INLINE const uint8_t *pop_fours(const Popper *from, uint64_t *state, const uint8_t *at, uint8_t *out, int64_t fours,
+INLINE const uint8_t *pop_fours(const Popper *from, uint32_t *state, const uint8_t *words, uint8_t *out, int64_t fours,
                                 const size_t size, const int64_t step) {
-  uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
-  for (; fours > 0; fours--) {
-    const size_t p = from->slots[a % SLOTS], q = from->slots[b % SLOTS];
-    const size_t r = from->slots[c % SLOTS], s = from->slots[d % SLOTS];
-    a = pop(a, &at, from->rows[p]);
-    b = pop(b, &at, from->rows[q]);
-    c = pop(c, &at, from->rows[r]);
-    d = pop(d, &at, from->rows[s]);
+  uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+  int bits = LETTER_BITS;
+  size_t at = 0;
+  HIDE(bits);
+  const uint32_t mask = ((uint32_t)1 << bits) - 1;
+  for (const uint8_t *end = out + 4 * step * fours; out != end; out += 4 * step) {
+    const size_t p = from->slots[a & mask], q = from->slots[b & mask];
+    const size_t r = from->slots[c & mask], s = from->slots[d & mask];
+    a = refill(popped(a, from->rows + p, bits), words, &at);
+    b = refill(popped(b, from->rows + q, bits), words, &at);
+    c = refill(popped(c, from->rows + r, bits), words, &at);
+    d = refill(popped(d, from->rows + s, bits), words, &at);
     memcpy(out, from->values + p * size, size);
     memcpy(out + step, from->values + q * size, size);
     memcpy(out + 2 * step, from->values + r * size, size);
     memcpy(out + 3 * step, from->values + s * size, size);
-    out += 4 * step;
   }
   state[0] = a; state[1] = b; state[2] = c; state[3] = d;
-  return at;
+  return words + 2 * at;
 }
 
-static const uint8_t *pop_any(const Popper *from, uint64_t *state, const uint8_t *at, uint8_t *out, int64_t fours) {
+static const uint8_t *pop_any(const Popper *from, uint32_t *state, const uint8_t *at, uint8_t *out, int64_t fours) {
   if (from->step == 12) return pop_fours(from, state, at, out, fours, 16, 12);
   if (from->step == 8) return pop_fours(from, state, at, out, fours, 8, 8);
   if (from->step == 4) return pop_fours(from, state, at, out, fours, 4, 4);
@@ -200,7 +244,7 @@ static const uint8_t *pop_any(const Popper *from, uint64_t *state, const uint8_t
 
 /* One segment into `room` bytes; 0 if words run out, are left, or states begin or end elsewhere. */
 static int pop_segment(const Popper *from, const uint8_t *at, const uint8_t *end, uint8_t *out, int64_t room) {
-  uint64_t state[4];
+  uint32_t state[4];
   if (end - at < 2 * STATE_WORDS) return 0;
   for (int k = 0; k < 4; k++, at += 4) {
     state[k] = load32(at);
@@ -216,9 +260,8 @@ static int pop_segment(const Popper *from, const uint8_t *at, const uint8_t *end
     fours -= now;
   }
   for (int k = 0; room > 0; k = (k + 1) % 4) {
-    const uint64_t x = state[k];
-    const size_t letter = from->slots[x % SLOTS];
-    state[k] = from->rows[letter].frequency * (x >> LETTER_BITS) + x % SLOTS - from->rows[letter].start;
+    const size_t letter = from->slots[state[k] % SLOTS];
+    state[k] = popped(state[k], from->rows + letter, LETTER_BITS);
     if (state[k] < LOWEST) {
       if (end - at < 2) return 0;
       state[k] = state[k] << 16 | load16(at);

@@ -29,9 +29,10 @@ SLOTS = 1 << LETTER_BITS
 
 Bytes = NDArray[np.uint8]
 Edges = NDArray[np.int64]
+Symbols = NDArray[np.uint8 | np.uint16]
 
 
-def gather(symbols: Bytes, alphabet: int, group: int, filler: int) -> Bytes:
+def gather(symbols: Symbols, alphabet: int, group: int, filler: int) -> Bytes:
     """Letters of `group` symbols each, the first the highest digit; the last is filled up with `filler`.
 
     >>> gather(np.array([4, 0, 1, 3], dtype=np.uint8), 5, 3, 2).tolist()
@@ -48,8 +49,8 @@ def digit_table(alphabet: int, group: int) -> NDArray[np.int64]:
     >>> digit_table(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    letters = np.arange(alphabet**group)
-    places = np.array([alphabet**place for place in range(group - 1, -1, -1)])
+    letters = np.arange(alphabet**group, dtype=np.int64)
+    places = np.array([alphabet**place for place in range(group - 1, -1, -1)], dtype=np.int64)
     return letters[:, None] // places % alphabet
 
 
@@ -60,7 +61,7 @@ def _fits(frequencies: Frequencies, alphabet: int, group: int) -> bool:
 
 @native("u8[] i i i u64[] i u8[]! i64[]! -> i")
 def push_segments(
-    symbols: Bytes,
+    symbols: Symbols,
     alphabet: int,
     group: int,
     filler: int,
@@ -72,7 +73,8 @@ def push_segments(
     """Code letters of `group` symbols, every `share` of them as one segment; -1 if sizes do not fit.
 
     Segment i ends at the end of row i of `words`, which has room for share + 9 of them, and begins at
-    byte `first[i]` of it. The last letter may be filled up with `filler`.
+    byte `first[i]` of it. The last letter may be filled up with `filler`. Letters that have no frequency are
+    refused here, and become other letters in the library.
     """
     segments, count = len(first), len(symbols)
     if (
@@ -89,6 +91,8 @@ def push_segments(
     starts = (np.cumsum(frequencies) - frequencies).tolist()
     for i in range(segments):
         letters = gather(symbols[i * own : (i + 1) * own], alphabet, group, filler)
+        if not frequencies[letters].all():
+            return -1
         data = _push(letters.tolist(), f, starts)
         first[i] = width - len(data)
         rows[i * width + first[i] : (i + 1) * width] = data

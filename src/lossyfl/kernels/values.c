@@ -1,5 +1,22 @@
-/* The table look-up: out[i] = rows[block of i, symbols[i]]. */
+/* The table look-up: out[i] = rows[block of i, symbols[i]]; and the rows of ladders. */
 #include "kernels.h"
+
+/* Per block the values -high ... -low, low ... high, `alphabet` of them: magnitude l of q is low + (high - low) l / q,
+   in double and rounded once; an odd alphabet has one symbol for 0. */
+int64_t KERNEL(ladder_rows)(const float *low, int64_t blocks, const float *high, int64_t high_len, int64_t alphabet,
+                            float *rows, int64_t rows_len) {
+  const int64_t q = (alphabet - 1) / 2;
+  if (q < 1 || high_len != blocks || rows_len / alphabet != blocks || rows_len % alphabet) return -1;
+  for (int64_t block = 0; block < blocks; block++, rows += alphabet) {
+    const double from = low[block], spread = (double)high[block] - from;
+    for (int64_t l = 0; l <= q; l++) {
+      const float magnitude = (float)(from + spread * (double)l / (double)q);
+      rows[q - l] = -magnitude;
+      rows[alphabet - 1 - q + l] = magnitude;
+    }
+  }
+  return 0;
+}
 
 /* Whether blocks of symbols, one row of `width` values each, lie within the symbols and the rows. */
 INLINE int64_t width_of(const void *symbols, int64_t count, const int64_t *bounds, int64_t bounds_len, int64_t rows_len,

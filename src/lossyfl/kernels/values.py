@@ -1,12 +1,37 @@
-"""The table look-up: the reference of values.c."""
+"""The table look-up, and the rows of ladders: the reference of values.c."""
+
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.kernels.native import native
 
+S = TypeVar("S", bound=np.generic)
+
 Symbols = NDArray[np.uint8 | np.uint16]
 Bounds = NDArray[np.int64]
+
+
+@native("f32[] f32[] i f32[]! -> i")
+def ladder_rows(
+    low: NDArray[np.float32], high: NDArray[np.float32], alphabet: int, rows: NDArray[np.float32]
+) -> int:
+    """Per block the values -high ... -low, low ... high; -1 if sizes do not fit.
+
+    Magnitude l of q is low + (high - low) l / q, in float64 and rounded once; an odd alphabet has one symbol
+    for 0.
+    """
+    q = (alphabet - 1) // 2
+    if q < 1 or len(high) != len(low) or rows.size != len(low) * alphabet:
+        return -1
+    start, stop = low[:, None].astype(np.float64), high[:, None].astype(np.float64)
+    steps = np.arange(q + 1, dtype=np.float64)
+    magnitudes = (start + (stop - start) * steps / q).astype(np.float32)
+    out = rows.reshape(-1, alphabet)
+    out[:, : q + 1] = -magnitudes[:, ::-1]
+    out[:, alphabet - 1 - q :] = magnitudes
+    return 0
 
 
 def width_of(symbols: Symbols, bounds: Bounds, rows: NDArray[np.generic]) -> int:
@@ -18,9 +43,7 @@ def width_of(symbols: Symbols, bounds: Bounds, rows: NDArray[np.generic]) -> int
     return -1 if width < 1 or (len(own) and int(own.max()) >= width) else width
 
 
-def looked_up(
-    symbols: Symbols, bounds: Bounds, rows: NDArray[np.generic], width: int
-) -> NDArray[np.generic]:
+def looked_up(symbols: Symbols, bounds: Bounds, rows: NDArray[S], width: int) -> NDArray[S]:
     """rows[block of i, symbols[i]] for every i of the blocks."""
     blocks = np.repeat(np.arange(len(bounds) - 1) * width, np.diff(bounds))
     return rows.reshape(-1)[blocks + symbols[bounds[0] : bounds[-1]]]

@@ -1,4 +1,4 @@
-"""Interleaved rANS over single symbols of a large alphabet: 64-bit states, 32-bit words. The reference of wide.c.
+"""Interleaved rANS over single symbols of a large alphabet: 64-bit states, 32-bit words; wide.c's reference.
 
 The same recursion as in `rans`, with frequencies of 28 bits: fine enough for 65,536 symbols, of which
 thousands may be rare. 2^31 <= x < 2^63 between steps. The library divides, and finds a symbol by bisection
@@ -35,7 +35,7 @@ def _fits(starts: Starts) -> bool:
 
 @native("s[] u32[] i u8[]! i64[]! -> i")
 def push_wide(symbols: Symbols, starts: Starts, share: int, words: Bytes, first: Edges) -> int:
-    """Code every `share` symbols as one segment, as `rans.push_segments` does; -1 if a symbol has no frequency."""
+    """Code every `share` symbols as one segment, as `rans` does; -1 if one has no frequency."""
     segments, count = len(first), len(symbols)
     if not _fits(starts) or not count or int(symbols.max()) >= len(starts) - 1 or segments < 1:
         return -1

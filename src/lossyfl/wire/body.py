@@ -11,6 +11,7 @@ there are no segments.
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,11 @@ from lossyfl.kernels import plan as planning
 from lossyfl.kernels.counts import table_room
 from lossyfl.kernels.rans import pop_segments, push_segments
 from lossyfl.kernels.wide import pop_wide, push_wide, starts_of
-from lossyfl.types import Counts, Symbols, symbol_type
+from lossyfl.types import Counts, Symbols, Vector, symbol_type
 from lossyfl.wire import counts as wire_counts
 from lossyfl.wire.model import MAX_LETTERS, Frequencies, Model
+
+S = TypeVar("S", bound=np.generic)
 
 PREAMBLE = struct.Struct("<BH")
 STATE_WORDS = 8
@@ -157,10 +160,13 @@ class Coded:
 
     def symbols(self, threads: int) -> Symbols:
         """The symbols themselves."""
-        return self.values(_symbols(self.alphabet), threads)
+        return self._looked_up(_symbols(self.alphabet), threads)
 
-    def values(self, row: NDArray[np.generic], threads: int) -> NDArray[np.generic]:
+    def values(self, row: Vector, threads: int) -> Vector:
         """`row[symbol]` for every symbol, straight from the coder."""
+        return self._looked_up(row, threads)
+
+    def _looked_up(self, row: NDArray[S], threads: int) -> NDArray[S]:
         out = np.empty(self.entries, dtype=row.dtype)
         if not self.segments:
             out.fill(row[self.weights.argmax()])
@@ -250,6 +256,8 @@ def _edges(
     if begin > len(data):
         raise FrameError(offset + at, f"lengths of {segments} segments", f"{len(data) - at} bytes")
     words, rest = divmod(len(data) - begin, word)
+    if segments == 1 and not rest:
+        return np.array((0, words), dtype=np.int64), begin
     lengths = struct.unpack_from(f"<{listed}I", data, at)
     if rest or (words and not segments) or sum(lengths) > words:
         raise FrameError(offset + at, "segments that fill the frame", f"{len(data) - begin} bytes")
