@@ -4,12 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from lossyfl.kernels.native import reference
+from lossyfl.kernels.native import natives, reference
 
-
-def natives(kernel: Any) -> list[Any]:  # noqa: ANN401
-    """All versions of the library that this processor can run."""
-    return vars(kernel)["natives"]()
+__all__ = ["agree", "cut", "natives", "refuses"]
 
 
 def agree(kernel: Any, *arguments: Any) -> None:  # noqa: ANN401

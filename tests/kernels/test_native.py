@@ -8,6 +8,7 @@ from tests.kernels.levels import LIBRARY_ONLY
 from lossyfl.errors import InputError
 from lossyfl.kernels import native
 from lossyfl.kernels.adding import add
+from lossyfl.kernels.magnitudes import look_up_bins
 from lossyfl.kernels.values import look_up
 
 
@@ -49,7 +50,13 @@ def test_a_symbol_type_chooses_the_kernel() -> None:
 
 def test_the_reference_stays() -> None:
     assert native.reference(add) is not add or native.LIBRARY is None
-    levels = (
-        [] if native.LIBRARY is None else [x for x in native.LEVELS if x <= native.LIBRARY.level]
-    )
-    assert len(native.natives(add)) == len(levels)
+    level = native.LIBRARY and native.LIBRARY.level
+    assert len(native.natives(add)) == (0 if level is None else 1 + native.LEVELS.index(level))
+
+
+@LIBRARY_ONLY
+def test_symbols_of_two_types_are_refused() -> None:
+    """One kernel takes them all; the other type would be read or written beyond its end."""
+    x, factors, of = f32([1, 2]), np.ones(1), np.zeros(1 << 16, np.uint16)
+    with pytest.raises(InputError, match="contiguous"):
+        look_up_bins(x, 0, 2, np.array([0, 2]), factors, of, np.zeros(2, np.uint8))

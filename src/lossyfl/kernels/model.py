@@ -1,8 +1,8 @@
 """From counts of symbols to the integer frequencies that rANS codes with: the reference of model.c.
 
 A *letter* is k symbols taken together; its probability is the product of theirs, so that only the counts of
-single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs is
-compared by the encoder alone; it takes its logarithms from `log2_of`, and chooses the same on any machine.
+single symbols travel and both sides compute the rest, in integers, to the same result. What a model costs
+is compared by the encoder alone; its logarithms are `log2_of`, so that it chooses the same everywhere.
 """
 
 import numpy as np

@@ -115,7 +115,7 @@ def rounded_at_random(
         tallies.append(tally)
 
     parallel.run(draw, range(len(strips)), threads)
-    counts = np.sum([tally.counts() for tally in tallies], axis=0)
+    counts = sum((tally.counts() for tally in tallies), start=np.zeros(alphabet, dtype=np.int64))
     ladder = Ladder(low=low, high=high, alphabet=alphabet)
     return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
 
