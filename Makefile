@@ -20,7 +20,7 @@ define install
 	@touch $@
 endef
 
-SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard build_backend/*.py src/lossyfl/kernels/*.[ch])
+SOURCES := pyproject.toml constraints.txt $(wildcard CMakeLists.txt build_backend/*.py src/lossyfl/kernels/*.[ch])
 
 $(STAMP): $(SOURCES)
 	$(call install,.[dev])

@@ -3,8 +3,9 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+
+from tests import bare
 
 import lossyfl
 
@@ -21,8 +22,8 @@ def test_a_read_only_install_without_a_home_can_be_imported(tmp_path: Path) -> N
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     program = "import lossyfl.server, lossyfl.device, lossyfl.schemes; print(lossyfl.__file__)"
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=kept | {"PYTHONPATH": str(tmp_path), "HOME": "/dev/null"},
+        [*bare.COMMAND, "-c", program],
+        env=kept | {"PYTHONPATH": bare.search_path(tmp_path), "HOME": "/dev/null"},
         capture_output=True,
         text=True,
         check=False,

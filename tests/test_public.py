@@ -14,7 +14,7 @@ import lossyfl
 MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.walk_packages(lossyfl.__path__, "lossyfl.")
-    if not module.name.endswith("__main__")
+    if not module.name.endswith(("__main__", "._kernels"))  # the library is no module
 ]
 
 

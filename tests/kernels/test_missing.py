@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import bare
 
 import lossyfl
 from lossyfl.kernels import native
@@ -38,14 +39,12 @@ def copy(folder: Path) -> Path:
 
 def run(*paths: Path) -> tuple[str, str]:
     """What the program prints, and what it says on standard error."""
-    # Isolated from an editable install, which would find the library of this one.
-    inside = f"""
-import sys
-sys.meta_path[:] = [each for each in sys.meta_path if "Editable" not in type(each).__name__]
-{PROGRAM}"""
-    variables = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
     done = subprocess.run(
-        [sys.executable, "-c", inside], env=variables, capture_output=True, text=True, check=False
+        [*bare.COMMAND, "-c", PROGRAM],
+        env=os.environ | {"PYTHONPATH": bare.search_path(*paths)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
