@@ -8,7 +8,7 @@ comma  := ,
 CORES  := -n logical --maxprocesses 8 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test lint test-deep test-wheel fuzz golden bench clean
+.PHONY: help install kernels demo docs test lint test-deep test-wheel fuzz golden bench wheels clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,18 +20,27 @@ define install
 	@touch $@
 endef
 
-$(STAMP): pyproject.toml constraints.txt
+SOURCES := pyproject.toml constraints.txt $(wildcard CMakeLists.txt build_backend/*.py src/lossyfl/kernels/*.[ch])
+
+$(STAMP): $(SOURCES)
 	$(call install,.[dev])
 	@touch $(DEMO)
 
 # A demo needs a third of the packages, and half of the disk.
-$(DEMO): pyproject.toml constraints.txt
+$(DEMO): $(SOURCES)
 	$(call install,.[sim$(comma)report])
 
 install: $(STAMP)  ## Create .venv with lossyfl and everything needed to work on it
 
 demo: $(DEMO)  ## The paper's five systems on the embedded digits, and a report
 	$(BIN)/lossyfl demo
+
+kernels: $(STAMP)  ## Build the native kernels again, after a change of their sources
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+
+wheels: $(STAMP)  ## Wheels for the usual platforms into dist/, from this machine
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[wheels]" --constraint constraints.txt
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m scripts.wheels
 
 docs: $(STAMP)  ## Build the site of the docs into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -47,15 +56,18 @@ test: lint  ## Lint, types, import contract and all tests
 
 test-deep: $(STAMP)  ## The same tests with thousands of examples, the protocol's 1,000 long runs, and every crash point
 	HYPOTHESIS_PROFILE=deep $(BIN)/pytest $(CORES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[wheels]" --constraint constraints.txt
+	$(BIN)/python -m tests.kernels.platforms.replay
 	$(BIN)/python tests/wheel/matrix.py --python $(PYTHON) --versions newest --extras ""
 
 test-wheel: $(STAMP)  ## The built wheel on every Python here, newest and oldest versions, each extra
 	$(BIN)/python tests/wheel/matrix.py
 
-fuzz: $(STAMP)  ## A million mutated frames, a million of the format's grammar, an hour guided by coverage
+fuzz: $(STAMP)  ## A million mutated frames, a million of the format's grammar, an hour guided by coverage, 10^8 calls of kernels
 	$(BIN)/python -m tests.fuzz.fuzz_decode --frames 1000000
 	$(BIN)/python -m tests.fuzz.fuzz_grammar --frames 1000000
 	$(BIN)/python -m tests.fuzz.guided --seconds 3600
+	$(BIN)/python -m tests.kernels.fuzz --runs 100000000
 
 golden: $(STAMP)  ## Write the golden frames anew: only for a new frame version
 	$(BIN)/python tests/golden/write.py

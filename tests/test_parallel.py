@@ -34,6 +34,28 @@ def test_an_error_in_any_thread_is_raised_and_the_pool_lives_on() -> None:
     assert run(job, [1, 2], 2) == [1, 2]
 
 
+def test_a_helper_that_is_busy_is_not_waited_for() -> None:
+    """The only helper that there may be sleeps until the second job is done, by its caller alone."""
+    begun, over = threading.Event(), threading.Event()
+
+    def first(n: int) -> int:
+        if threading.current_thread() is caller:
+            begun.wait(10)
+        else:
+            begun.set()
+            over.wait(10)
+        return n
+
+    caller = threading.Thread(target=lambda: run(first, [1, 2], 2))
+    caller.start()
+    assert begun.wait(10)
+    for _ in range(os.cpu_count() or 1):  # every helper but the sleeping one may be free
+        assert run(lambda n: n, [1, 2, 3], 2) == [1, 2, 3]
+    over.set()
+    caller.join(10)
+    assert not caller.is_alive()
+
+
 def test_several_callers_at_once() -> None:
     results: list[list[int]] = []
     callers = [

@@ -1,4 +1,4 @@
-"""The public surface, the docstrings' examples, and a rule that numba's cache needs."""
+"""The public surface, and the docstrings' examples."""
 
 import doctest
 import importlib
@@ -14,7 +14,7 @@ import lossyfl
 MODULES = [
     importlib.import_module(module.name)
     for module in pkgutil.walk_packages(lossyfl.__path__, "lossyfl.")
-    if not module.name.endswith("__main__")
+    if not module.name.endswith(("__main__", "._kernels"))  # the library is no module
 ]
 
 
@@ -32,18 +32,7 @@ def test_examples_run(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_kernels_call_kernels_of_their_own_file_only(module: ModuleType) -> None:
-    """Numba's cache looks at one file: a kernel changed elsewhere would be used in its old form."""
-    kernels = {k: v for k, v in vars(module).items() if hasattr(v, "py_func")}
-    for name, kernel in kernels.items():
-        if kernel.py_func.__module__ == module.__name__:
-            for used in kernel.py_func.__code__.co_names:
-                if used in kernels:
-                    assert kernels[used].py_func.__module__ == module.__name__, (name, used)
-
-
 def test_importing_the_command_line_loads_nothing_heavy() -> None:
-    code = "import sys, lossyfl.cli; print({'numpy', 'numba', 'torch'} & set(sys.modules))"
+    code = "import sys, lossyfl.cli; print({'numpy', 'torch'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"

@@ -17,6 +17,8 @@ from lossyfl.wire import frame as frames
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Address, Bytes, read_header
 from lossyfl.wire.values import check_values
 
+_NOWHERE = Address()
+
 
 def encode(
     x: object,
@@ -42,7 +44,7 @@ def encode(
     vector = as_vector(x)
     threads = parallel.useful_threads(threads, len(vector))
     quantized = quantize(vector, quantizer, rng=rng, tensors=tensors, threads=threads)
-    return frames.pack(quantized, address or Address(), threads=threads)
+    return frames.pack(quantized, address or _NOWHERE, threads=threads)
 
 
 def quantize(

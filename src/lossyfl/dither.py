@@ -9,9 +9,8 @@ stream whose seed travels in the frame.
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.jit import kernel
-from lossyfl.random_bits import STRIP, Bits, bits
-from lossyfl.streams import Stream
+from lossyfl.kernels import dither as kernels
+from lossyfl.kernels.checks import fits
 from lossyfl.types import Bounds, Ladder, Symbols, Vector
 
 KEY = 0x6469746865720000
@@ -24,8 +23,7 @@ def noise(seed: int, start: int, stop: int) -> NDArray[np.float32]:
     >>> noise(7, 0, 1000).min() >= -0.5 and noise(7, 0, 1000).max() < 0.5
     np.True_
     """
-    drawn = Stream(seed, KEY).bits(start, stop) >> np.uint32(8)
-    return drawn.astype(np.float32) * np.float32(2.0**-24) - np.float32(0.5)
+    return kernels.noise(seed, KEY, start, stop)
 
 
 def steps_of(ladder: Ladder) -> Vector:
@@ -35,10 +33,7 @@ def steps_of(ladder: Ladder) -> Vector:
 
 def take_off(x: Vector, bounds: Bounds, ladder: Ladder, seed: int) -> None:
     """Make it x - step * noise, in two roundings an entry."""
-    steps, rng = steps_of(ladder), Stream(seed, KEY)
-    for start in range(0, len(x), STRIP):
-        stop = min(start + STRIP, len(x))
-        _take_off(x, start, stop, bounds, steps, bits(rng, start, stop))
+    fits(kernels.take_off_dither(x, bounds, steps_of(ladder), seed, KEY))
 
 
 def add(
@@ -51,54 +46,5 @@ def add(
     symbols: Symbols,
 ) -> None:
     """The symbols of the entries in `span`: x / step + noise, rounded."""
-    drawn = bits(Stream(seed, KEY), span.start, span.stop)
-    _add(x, span.start, span.stop, bounds, steps, np.float32(levels), drawn, symbols)
-
-
-@kernel
-def _take_off(x: Vector, start: int, stop: int, bounds: Bounds, steps: Vector, drawn: Bits) -> None:
-    block = np.searchsorted(bounds, start, side="right") - 1
-    at = start
-    while at < stop:
-        end = min(stop, bounds[block + 1])
-        out = x[at:end]
-        own = drawn[at - start : end - start]
-        step = steps[block]
-        for i in range(len(out)):
-            u = np.float32(np.int32(own[i] >> np.uint32(8)))
-            u = u * np.float32(2.0**-24) - np.float32(0.5)
-            out[i] -= step * u
-        at = end
-        block += 1
-
-
-@kernel
-def _add(
-    x: Vector,
-    start: int,
-    stop: int,
-    bounds: Bounds,
-    steps: Vector,
-    levels: np.float32,
-    drawn: Bits,
-    symbols: Symbols,
-) -> None:
-    """Symbols of [start, stop): round(x / step + u) + levels, in float32."""
-    block = np.searchsorted(bounds, start, side="right") - 1
-    at = start
-    while at < stop:
-        end = min(stop, bounds[block + 1])
-        values = x[at:end]
-        out = symbols[at:end]
-        own = drawn[at - start : end - start]
-        step = steps[block]
-        if step > 0:
-            for i in range(len(values)):
-                u = np.float32(np.int32(own[i] >> np.uint32(8)))
-                u = u * np.float32(2.0**-24) - np.float32(0.5)
-                place = np.floor(values[i] / step + u + np.float32(0.5))
-                out[i] = np.int32(min(max(place, -levels), levels) + levels)
-        else:
-            out[:] = np.int32(levels)  # a block of zeros has no steps
-        at = end
-        block += 1
+    start, stop = span.start, span.stop
+    fits(kernels.add_dither(x, start, stop, bounds, steps, levels, seed, KEY, symbols))

@@ -1,14 +1,9 @@
-"""How often each symbol occurs, and the entropy of that.
-
-Counting one symbol after the other is slow when one of them dominates: every increment waits for
-the store of the last one. So bytes are counted as pairs, into four counters in turn, and the pairs
-are folded into counts of single symbols at the end.
-"""
+"""How often each symbol occurs, and the entropy of that."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lossyfl.jit import kernel
+from lossyfl.errors import InputError
+from lossyfl.kernels import histogram
 from lossyfl.types import Counts, Symbols
 
 
@@ -22,48 +17,18 @@ class Tally:
     """
 
     def __init__(self, alphabet: int) -> None:
-        values = 256 * alphabet if alphabet <= 256 else alphabet
-        self._counters = np.zeros((values, 4), dtype=np.int64)
-        self._single = np.zeros(alphabet, dtype=np.int64)
+        self._counts = np.zeros(alphabet, dtype=np.int64)
+        self._lanes = np.empty(4 * alphabet if alphabet > 256 else 0, dtype=np.uint32)
 
     def add(self, symbols: Symbols) -> None:
         """Count these symbols too."""
-        if symbols.dtype == np.uint8 and len(symbols) % 2:
-            self._single[symbols[-1]] += 1
-            symbols = symbols[:-1]
-        _count(symbols.view(np.uint16), self._counters)
+        if histogram.count(symbols, self._counts, self._lanes) < 0:
+            allowed = f"below the alphabet ({len(self._counts)})"
+            raise InputError("symbols", of="Tally", allowed=allowed, got=int(symbols.max()))
 
     def counts(self) -> Counts:
         """How often each symbol has occurred so far."""
-        counts = self._single.copy()
-        if len(counts) > 256:
-            return counts + self._counters.sum(axis=1)
-        _fold_pairs(self._counters, counts)
-        return counts
-
-
-@kernel
-def _count(values: NDArray[np.uint16], counters: NDArray[np.int64]) -> None:
-    """Count 16-bit values: pairs of uint8 symbols, or single uint16 symbols."""
-    for i in range(len(values) // 4):
-        j = np.uint64(4 * i)
-        counters[values[j], 0] += 1
-        counters[values[j + np.uint64(1)], 1] += 1
-        counters[values[j + np.uint64(2)], 2] += 1
-        counters[values[j + np.uint64(3)], 3] += 1
-    for i in range(len(values) // 4 * 4, len(values)):
-        counters[values[i], 0] += 1
-
-
-@kernel
-def _fold_pairs(counters: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-    """Add the counts of pairs of uint8 symbols to the counts of single symbols."""
-    for high in range(len(counts)):
-        for low in range(len(counts)):
-            pair = high * 256 + low
-            seen = counters[pair, 0] + counters[pair, 1] + counters[pair, 2] + counters[pair, 3]
-            counts[high] += seen
-            counts[low] += seen
+        return self._counts.copy()
 
 
 def count(symbols: Symbols, alphabet: int) -> Counts:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from lossyfl.errors import InputError, printable
 
 if TYPE_CHECKING:
-    from lossyfl.wire.facts import Facts  # numba is not needed to read a ledger
+    from lossyfl.wire.facts import Facts  # no kernel is needed to read a ledger
 
 Direction = Literal["down", "up"]
 Kind = Literal["initial", "update", "catch-up", "reply"]

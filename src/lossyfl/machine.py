@@ -13,7 +13,7 @@ def describe() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{name: _version(name) for name in ("lossyfl", "numpy", "numba", "torch")},
+        **{name: _version(name) for name in ("lossyfl", "numpy", "torch")},
     }
 
 

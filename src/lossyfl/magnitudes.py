@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from lossyfl import parallel
 from lossyfl.errors import NotFinite
-from lossyfl.jit import kernel
+from lossyfl.kernels.checks import fits
+from lossyfl.kernels.magnitudes import BINS, bin_magnitudes, look_up_bins, root_mean_squares
 from lossyfl.types import Bounds, Counts, Symbols, Vector
 
-BINS = 1 << 15
 INFINITE = 0x7F80
 """The bin of infinity; those above hold NaN."""
 STRIP = 1 << 19
@@ -64,7 +64,7 @@ class Magnitudes:
 
 def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 1) -> Magnitudes:
     """The bins of `factor * x`; raises on NaN and infinity."""
-    starts = range(0, len(x), STRIP)
+    starts, wide = range(0, len(x), STRIP), factors.astype(np.float64)
     counts = np.zeros((len(starts), 2 * BINS), dtype=np.int64)
     sums = np.zeros((len(starts), BINS))
     energy = np.zeros(len(starts))
@@ -72,7 +72,8 @@ def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 
     def bin_strip(strip: int) -> None:
         start = strip * STRIP
         stop = min(start + STRIP, len(x))
-        energy[strip] = _bin(x, start, stop, bounds, factors, counts[strip], sums[strip])
+        kept = counts[strip], sums[strip]
+        energy[strip] = fits(bin_magnitudes(x, start, stop, bounds, wide, *kept))
 
     parallel.run(bin_strip, range(len(starts)), threads)
     total = (counts[0] if len(counts) == 1 else counts.sum(axis=0)).reshape(2, BINS)
@@ -90,41 +91,6 @@ def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 
     )
 
 
-@kernel
-def _bin(
-    x: Vector,
-    start: int,
-    stop: int,
-    bounds: Bounds,
-    factors: Vector | Floats,
-    counts: Counts,
-    sums: Floats,
-) -> float:
-    """Bin the entries [start, stop); the sum of their squares."""
-    energy = 0.0
-    block = np.searchsorted(bounds, start, side="right") - 1
-    at = start
-    chunk = np.empty(1024, dtype=np.float32)
-    bits = chunk.view(np.uint32)
-    while at < stop:
-        if at == bounds[block + 1]:
-            block += 1
-            continue
-        end = min(stop, bounds[block + 1], at + len(chunk))
-        own = x[at:end]
-        factor = factors[block]
-        for i in range(len(own)):
-            chunk[i] = own[i] * factor
-        for i in range(len(own)):
-            place = bits[i] >> np.uint32(16)
-            value = abs(np.float64(chunk[i]))
-            counts[place] += 1
-            sums[place & np.uint32(BINS - 1)] += value
-            energy += value * value
-        at = end
-    return energy
-
-
 def look_up(
     x: Vector,
     bounds: Bounds,
@@ -134,56 +100,18 @@ def look_up(
 ) -> Symbols:
     """`symbols_of[upper 16 bits of factor * x]`: negative numbers are in the upper half."""
     symbols = np.empty(len(x), dtype=symbols_of.dtype)
-    starts = range(0, len(x), STRIP)
+    starts, wide = range(0, len(x), STRIP), factors.astype(np.float64)
 
     def strip(start: int) -> None:
-        _look_up(x, start, min(start + STRIP, len(x)), bounds, factors, symbols_of, symbols)
+        stop = min(start + STRIP, len(x))
+        fits(look_up_bins(x, start, stop, bounds, wide, symbols_of, symbols))
 
     parallel.run(strip, starts, threads)
     return symbols
 
 
-@kernel
-def _look_up(
-    x: Vector,
-    start: int,
-    stop: int,
-    bounds: Bounds,
-    factors: Vector,
-    symbols_of: Symbols,
-    symbols: Symbols,
-) -> None:
-    block = np.searchsorted(bounds, start, side="right") - 1
-    at = start
-    chunk = np.empty(1024, dtype=np.float32)
-    bits = chunk.view(np.uint32)
-    while at < stop:
-        if at == bounds[block + 1]:
-            block += 1
-            continue
-        end = min(stop, bounds[block + 1], at + len(chunk))
-        own = x[at:end]
-        factor = factors[block]
-        for i in range(len(own)):
-            chunk[i] = own[i] * factor
-        for i in range(len(own)):
-            symbols[at + i] = symbols_of[bits[i] >> np.uint32(16)]
-        at = end
-
-
 def scales(x: Vector, bounds: Bounds, least: float = 2.0**-120) -> Vector:
     """The root of the mean square of every block, as float32; by default 1 / it never overflows."""
     found = np.empty(len(bounds) - 1)
-    _scales(x, bounds, found)
+    fits(root_mean_squares(x, bounds, found))
     return np.maximum(found, least).astype(np.float32)
-
-
-@kernel
-def _scales(x: Vector, bounds: Bounds, out: Floats) -> None:
-    for block in range(len(bounds) - 1):
-        own = x[bounds[block] : bounds[block + 1]]
-        total = 0.0
-        for i in range(len(own)):
-            value = np.float64(own[i])
-            total += value * value
-        out[block] = np.sqrt(total / len(own))

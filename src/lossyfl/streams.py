@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.errors import InputError
+from lossyfl.kernels.random_words import random_bits
 
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
-MIX_A = np.uint64(0xBF58476D1CE4E5B9)
-MIX_B = np.uint64(0x94D049BB133111EB)
+STRIP = 1 << 16
+"""Entries whose bits, and what is made of them, stay in the second-level cache."""
 
 SERVER = -1
 """The device number under which the server draws."""
@@ -40,18 +40,14 @@ class Stream:
     b: int
 
     def bits(self, start: int, stop: int) -> NDArray[np.uint32]:
-        """The 32 random bits of every entry in [start, stop): the plain NumPy reference.
+        """The 32 random bits of every entry in [start, stop).
 
         >>> stream(0).bits(0, 4)[1:3] == stream(0).bits(1, 3)
         array([ True,  True])
         """
-        words = np.arange(start // 2, (stop + 1) // 2, dtype=np.uint64)
-        z = np.uint64(self.a) + words * GAMMA
-        z = (z ^ (z >> np.uint64(30)) ^ np.uint64(self.b)) * MIX_A
-        z = (z ^ (z >> np.uint64(27))) * MIX_B
-        z ^= z >> np.uint64(31)
-        halves = np.stack([z & np.uint64(0xFFFFFFFF), z >> np.uint64(32)], axis=1).astype(np.uint32)
-        return halves.ravel()[start % 2 : start % 2 + stop - start]
+        bits = np.empty(stop - start, dtype=np.uint32)
+        random_bits(self.a, self.b, start, bits)
+        return bits
 
 
 def stream(seed: int, *, purpose: str = "quantize", round: int = 0, device: int = SERVER) -> Stream:

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lossyfl.errors import InputError
-from lossyfl.jit import kernel
+from lossyfl.kernels.theory import sum_of_squares_f32, sum_of_squares_f64
 
 Rate: TypeAlias = float | Callable[[int], float]
 """A step size, or another number of every round: one for all, or a function of the round."""
@@ -199,44 +199,16 @@ def eps(x: ArrayLike) -> float:
     >>> eps([3, -4])
     0.04
     """
-    entries = np.asarray(x).ravel()
+    entries: NDArray[Any] = np.asarray(x).ravel()
     if entries.dtype != np.float32:
         entries = entries.astype(np.float64)
-    if not entries.size or not np.isfinite(high := _largest(entries)):
+    magnitudes: NDArray[Any] = np.abs(entries)
+    if not entries.size or not np.isfinite(high := float(magnitudes.max())):
         raise InputError("x", of="eps", allowed="finite, of at least one entry", got=x)
     if high == 0:
         return 0.0
-    low, squares = _spread(entries, high)
-    return (1 - low) ** 2 / squares
-
-
-@kernel
-def _largest(entries: NDArray[Any]) -> float:
-    """The largest magnitude; infinite if an entry is no number."""
-    high = 0.0
-    for value in entries:
-        magnitude = abs(np.float64(value))
-        if not magnitude <= np.inf:
-            return np.inf
-        high = max(high, magnitude)
-    return high
-
-
-@kernel
-def _spread(entries: NDArray[Any], high: float) -> tuple[float, float]:
-    """The smallest magnitude and the sum of squares, of entries divided by the largest magnitude.
-
-    Divided, so that squares neither overflow nor vanish.
-    """
-    low, total = 1.0, 0.0
-    for start in range(0, len(entries), 4096):  # sums of sums lose less
-        part = 0.0
-        for value in entries[start : start + 4096]:
-            scaled = abs(np.float64(value)) / high
-            low = min(low, scaled)
-            part += scaled * scaled
-        total += part
-    return low, total
+    add = sum_of_squares_f32 if magnitudes.dtype == np.float32 else sum_of_squares_f64
+    return (1 - float(magnitudes.min()) / high) ** 2 / add(magnitudes, high)
 
 
 def _steps(eta: Rate, rounds: int, *, limit: float) -> list[float]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.errors import InputError
+from lossyfl.kernels.values import ladder_rows
 from lossyfl.streams import Stream
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -76,12 +77,10 @@ class Ladder:
 
     def rows(self, start: int, stop: int) -> NDArray[np.float32]:
         """The values of blocks [start, stop), one row each."""
-        low = self.low[start:stop, None].astype(np.float64)
-        high = self.high[start:stop, None].astype(np.float64)
-        steps = np.arange(self.levels + 1, dtype=np.float64)
-        magnitudes = (low + (high - low) * steps / self.levels).astype(np.float32)
-        below = magnitudes[:, ::-1] if self.alphabet % 2 == 0 else magnitudes[:, :0:-1]
-        return np.concatenate([-below, magnitudes], axis=1)
+        low, high = self.low[start:stop], self.high[start:stop]
+        rows = np.empty((len(low), self.alphabet), dtype=np.float32)
+        ladder_rows(np.ascontiguousarray(low), np.ascontiguousarray(high), self.alphabet, rows)
+        return rows
 
     def look_up(self, symbols: Symbols, blocks: NDArray[np.int64]) -> Vector:
         """`rows(...)[block, symbol]` for pairs, without the rows: for blocks shorter than a row."""

@@ -38,9 +38,9 @@ def as_vector(x: object) -> Vector:
 
 
 def _as_float32(array: NDArray[Any]) -> Vector:
-    name = array.dtype.name if array.dtype.isnative else f"byte-swapped {array.dtype.name}"
-    if name == "float32":
+    if array.dtype == np.float32:  # not if its bytes are swapped
         return array.view(np.float32)
+    name = array.dtype.name if array.dtype.isnative else f"byte-swapped {array.dtype.name}"
     if name == "bfloat16":  # the dtype of ml_dtypes: the upper half of a float32
         return widen_bfloat16(array.view(np.uint16))
     if name in ("float16", "float64"):

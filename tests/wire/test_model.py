@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lossyfl.histogram import entropy
+from lossyfl.kernels.plan import TOLERANCE
 from lossyfl.wire import counts as wire_counts
-from lossyfl.wire import model as models
-from lossyfl.wire.model import LETTER_BITS, WIDE_BITS, build, choose, cost, entropy, normalise
+from lossyfl.wire.model import LETTER_BITS, WIDE_BITS, build, choose, cost, normalise
 
 weights = st.lists(
     st.one_of(st.just(0), st.integers(1, 50), st.integers(1, 2**26)), min_size=2, max_size=200
@@ -55,7 +56,7 @@ class TestChoose:
         counts[alphabet // 2] = zeros * 10**7
         counts = counts.astype(np.int64)
         model, bits = choose(wire_counts.rounded(counts), counts)
-        assert bits <= entropy(counts) * (1 + models.TOLERANCE) + 32
+        assert bits <= entropy(counts) * (1 + TOLERANCE) + 32
         assert bits == cost(model, counts)
 
     def test_dense_symbols_take_the_largest_letters(self) -> None:

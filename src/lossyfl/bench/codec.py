@@ -24,12 +24,12 @@ from lossyfl.bench.timing import ratio, side_by_side
 from lossyfl.codec import decode, encode, inspect
 from lossyfl.extras import require
 from lossyfl.histogram import entropy
+from lossyfl.kernels.rans import gather
 from lossyfl.quantizers.stochastic import Stochastic, reference
 from lossyfl.streams import stream
 from lossyfl.types import Ladder, Quantized, Vector
 from lossyfl.vectors import block_bounds
 from lossyfl.wire import body
-from lossyfl.wire.letters import gather
 
 ZERO_SHARES = (0.3, 0.5, 0.7, 0.9, 0.95, 0.99)
 LEVELS = (1, 2, 5, 50, 1000)
@@ -315,9 +315,7 @@ def _packed(quantized: Quantized) -> bytes:
     if alphabet > 256:
         return symbols.tobytes()
     group = next(k for k in range(8, 0, -1) if alphabet**k <= 256)
-    letters = np.empty(-(-len(symbols) // group), dtype=np.uint8)
-    gather(symbols, alphabet, group, 0, letters)
-    return letters.tobytes()
+    return gather(symbols, alphabet, group, 0).tobytes()
 
 
 def _peak(job: Callable[[], object]) -> int:

@@ -32,7 +32,7 @@ def remaining(rounds: int, done: int, *, every: int, last: int) -> Remaining:
 class Pace:
     """The time that rounds take, those with an evaluation apart.
 
-    The first round of a run also loads or compiles kernels: it says nothing of those that follow.
+    The first round of a run also fills caches: it says nothing of those that follow.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # torch would come with them, and this begins before
 
 PLAIN_EVERY = 5.0
 """Seconds from one plain line to the next."""
-FIRST = "first round: kernels are loaded, or compiled once"
+FIRST = "first round"
 
 
 def progress() -> "Display":

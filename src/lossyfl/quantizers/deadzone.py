@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lossyfl.kernels.cells import even_edges, search_steps
+from lossyfl.kernels.checks import fits
 from lossyfl.magnitudes import EDGES, Floats
-from lossyfl.quantizers import binned, cells, register
+from lossyfl.quantizers import binned, register
 from lossyfl.quantizers.binned import UNUSED
 from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.streams import Stream
@@ -71,7 +73,7 @@ class Deadzone:
         bits = wanted.bits_for(known.entries)
         limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits - survey.spent
         found = np.empty((3, len(ZONES)))
-        cells.search(
+        done = search_steps(
             known.first,
             survey.ahead,
             survey.sums,
@@ -85,6 +87,7 @@ class Deadzone:
             edges,
             found,
         )
+        fits(done)
         steps, taken, errors = found
         left = taken if bits is None else errors
         best = int(np.argmin(left)) if np.isfinite(left).any() else len(ZONES) - 1
@@ -117,4 +120,4 @@ def _loose(taken: Floats, errors: Floats, limit: float) -> list[int]:
 def _even(survey: Survey, zone: float, step: float, room: Edges) -> Edges:
     """The cells of a zone and a step."""
     known = survey.known
-    return room[: cells.even_edges(zone * step, step, known.first, known.stop, room)].copy()
+    return room[: even_edges(zone * step, step, known.first, known.stop, room)].copy()

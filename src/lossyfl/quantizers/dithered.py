@@ -14,15 +14,14 @@ import numpy as np
 from lossyfl import dither, magnitudes, parallel
 from lossyfl.errors import InputError
 from lossyfl.histogram import Tally, entropy
-from lossyfl.jit import kernel
-from lossyfl.magnitudes import Floats, Magnitudes
+from lossyfl.kernels.checks import fits
+from lossyfl.kernels.dithered import COUNT_BITS, step_for_bits
+from lossyfl.magnitudes import Magnitudes
 from lossyfl.quantizers import register
-from lossyfl.random_bits import STRIP
-from lossyfl.streams import Stream
+from lossyfl.streams import STRIP, Stream
 from lossyfl.targets import check_reached, target
 from lossyfl.types import (
     Bounds,
-    Counts,
     Ladder,
     Quantized,
     Scale,
@@ -41,8 +40,6 @@ HALVINGS = 18
 MERGED = 4
 """Bins that are one for the search: 3 % wide, which is far less than a step."""
 ATTEMPTS = 8
-COUNT_BITS = 14
-"""About what the count of a symbol takes."""
 LARGEST = float(np.finfo(np.float32).max)
 TINY = 2.0**-149
 """The smallest float32 above 0."""
@@ -118,39 +115,8 @@ def _step(known: Magnitudes, bits: float) -> float:
     starts = np.arange(0, len(known.sums), MERGED)
     counts = np.add.reduceat(known.counts, starts, axis=1)
     values = np.add.reduceat(known.sums, starts) / np.maximum(counts.sum(axis=0), 1)
-    fine, coarse = math.log(FINEST), math.log(COARSEST)
-    expected = np.empty((2, 2 + int(float(values[-1]) / FINEST)))
-    for _ in range(HALVINGS):
-        middle = (fine + coarse) / 2
-        taken = _expected_bits(values, counts, math.exp(middle), expected)
-        fine, coarse = (fine, middle) if taken <= bits else (middle, coarse)
-    return COARSEST if coarse == math.log(COARSEST) else math.exp(coarse)
-
-
-@kernel
-def _expected_bits(values: Floats, counts: Counts, step: float, expected: Floats) -> float:
-    """Bits of symbols and counts: a value between two multiples of the step becomes either, by nearness."""
-    levels = int(values[-1] / step) + 2
-    expected[:, :levels] = 0
-    for i in range(len(values)):
-        share = values[i] / step
-        level = int(share)
-        for sign in range(2):
-            expected[sign, level] += counts[sign, i] * (1 - (share - level))
-            expected[sign, level + 1] += counts[sign, i] * (share - level)
-    expected[0, 0] += expected[1, 0]  # there is one zero
-    expected[1, 0] = 0
-    total = 0.0
-    for sign in range(2):
-        for level in range(levels):  # one after the other: NumPy alone would add in another order
-            total += expected[sign, level]
-    bits = 0.0
-    for sign in range(2):
-        for level in range(levels):
-            entries = expected[sign, level]
-            if entries > 0:
-                bits += entries * math.log2(total / entries) + COUNT_BITS * -math.expm1(-entries)
-    return bits
+    expected = np.empty((2, 3 + int(float(values[-1]) / FINEST)))
+    return fits(step_for_bits(values, counts, bits, FINEST, COARSEST, HALVINGS, expected))
 
 
 def _error(made: Quantized, roots: Vector) -> float:

@@ -4,8 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.errors import InputError
+from lossyfl.kernels.cells import costs_of_largest, spread_edges
+from lossyfl.kernels.checks import fits
 from lossyfl.magnitudes import EDGES
-from lossyfl.quantizers.cells import Edges, Survey, costs_of_largest, spread
+from lossyfl.quantizers.cells import Edges, Survey
 from lossyfl.targets import Target
 
 KEEP = 0.01
@@ -39,7 +41,7 @@ def largest(survey: Survey, keep: float, wanted: Target | None, levels: int, *, 
         used = places[np.append(kept[1:] != kept[:-1], True)]  # others keep what the next ones keep
         first = _best_first(survey, used, wanted, levels)
     edges = np.empty(levels, dtype=np.int64)
-    found = edges[: spread(first, _lows([first])[0], _peak(survey), known.stop, edges)]
+    found = edges[: spread_edges(first, _lows([first])[0], _peak(survey), known.stop, edges)]
     survey.check_error(found, wanted, of=of)
     return found
 
@@ -56,7 +58,7 @@ def _best_first(survey: Survey, used: Edges, wanted: Target, levels: int) -> int
         tried = np.unique(np.linspace(low, high, looks).astype(int))
         found = np.empty((2, len(tried)))
         starts = used[tried]
-        costs_of_largest(
+        taken = costs_of_largest(
             known.first,
             survey.ahead,
             survey.sums,
@@ -67,6 +69,7 @@ def _best_first(survey: Survey, used: Edges, wanted: Target, levels: int) -> int
             np.empty(levels, dtype=np.int64),
             found,
         )
+        fits(taken)
         kept_to, rest = found if by_size else found[::-1]
         at = int(np.argmin(np.where(kept_to <= limit, rest, np.inf)))
         if (kept_to > limit).all():

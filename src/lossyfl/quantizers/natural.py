@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl import histogram, parallel, random_bits
+from lossyfl import histogram, parallel
 from lossyfl.errors import InputError
-from lossyfl.jit import kernel
+from lossyfl.kernels.checks import fits
+from lossyfl.kernels.natural import NEGATIVE, draw_powers
 from lossyfl.quantizers import register
-from lossyfl.random_bits import STRIP, Bits
-from lossyfl.streams import Stream
+from lossyfl.streams import STRIP, Stream
 from lossyfl.types import (
     Bounds,
     Codebook,
@@ -30,8 +30,6 @@ from lossyfl.vectors import check_finite
 LOWEST = -149
 """The exponent of the smallest float32 above 0."""
 LARGEST = 2.0**127
-NEGATIVE = 512
-"""What is added to the code of a power of two for a negative entry."""
 
 Codes = NDArray[np.uint16]
 
@@ -90,10 +88,11 @@ class Natural:
 def _drawn(x: Vector, rng: Stream, threads: int) -> Codes:
     """For every entry the code of the power of two that was drawn for it."""
     codes = np.empty(len(x), dtype=np.uint16)
+    bits = x.view(np.uint32)
 
     def strip(start: int) -> None:
         stop = min(start + STRIP, len(x))
-        _draw(x[start:stop], random_bits.bits(rng, start, stop), codes[start:stop])
+        fits(draw_powers(bits[start:stop], rng.a, rng.b, start, codes[start:stop]))
 
     parallel.run(strip, range(0, len(x), STRIP), threads)
     return codes
@@ -105,23 +104,3 @@ def _symbols(lowest: int, highest: int) -> NDArray[np.int64]:
     level = np.clip(np.arange(NEGATIVE) + LOWEST - 1 - lowest + 1, 0, levels)
     level[0] = 0
     return np.concatenate([levels + level, levels - level])
-
-
-@kernel
-def _draw(x: Vector, drawn: Bits, codes: Codes) -> None:
-    """0 for zero, e + 150 for 2^e, and 512 more for a negative entry."""
-    for i, bits in enumerate(x.view(np.uint32)):
-        exponent = np.int32((bits >> np.uint32(23)) & np.uint32(255))
-        fraction = bits & np.uint32(0x7FFFFF)
-        if exponent == 0:  # a power below the smallest exponent: shift until the first bit shows
-            exponent = 1
-            while fraction != 0 and fraction < np.uint32(0x800000):
-                fraction <<= np.uint32(1)
-                exponent -= 1
-            if fraction == 0:
-                codes[i] = 0
-                continue
-            fraction &= np.uint32(0x7FFFFF)
-        up = (drawn[i] >> np.uint32(8)) < np.uint32(2) * fraction
-        sign = NEGATIVE if bits >> np.uint32(31) else 0
-        codes[i] = sign + exponent + 23 + (1 if up else 0)

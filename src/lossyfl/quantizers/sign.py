@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl.jit import kernel
+from lossyfl.kernels.checks import fits
+from lossyfl.kernels.sign import signs
 from lossyfl.quantizers import register
 from lossyfl.streams import Stream
-from lossyfl.types import Bounds, Codebook, Quantized, Scale, Symbols, Vector, check_scale
+from lossyfl.types import Bounds, Codebook, Quantized, Scale, Vector, check_scale
 from lossyfl.vectors import check_finite
 
 
@@ -39,7 +40,7 @@ class Sign:
         check_finite(x)
         symbols = np.empty(len(x), dtype=np.uint8)
         means = np.empty(len(bounds) - 1, dtype=np.float32)
-        plus = _signs(x, bounds, symbols, means)
+        plus = fits(signs(x, bounds, symbols, means))
         table = Codebook(values=np.stack([-means, means], axis=1))
         counts = np.array([len(x) - plus, plus])
         return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
@@ -51,27 +52,3 @@ class Sign:
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """A bit an entry, and a float for every block."""
         return 32 * blocks + entries
-
-
-@kernel
-def _signs(x: Vector, bounds: Bounds, symbols: Symbols, means: Vector) -> int:
-    """The signs, the mean magnitude of every block, and how many are plus."""
-    plus = 0
-    parts = np.zeros(8)  # eight sums at a time: one would wait for itself
-    for block in range(len(means)):
-        own = x[bounds[block] : bounds[block + 1]]
-        out = symbols[bounds[block] : bounds[block + 1]]
-        parts[:] = 0
-        for i in range(len(own)):
-            out[i] = own[i] >= 0
-            plus += 1 if own[i] >= 0 else 0
-        for i in range(0, len(own) // 8 * 8, 8):
-            for k in range(8):
-                parts[k] += abs(np.float64(own[i + k]))
-        for i in range(len(own) // 8 * 8, len(own)):
-            parts[0] += abs(np.float64(own[i]))
-        total = 0.0
-        for k in range(8):  # one after the other: NumPy alone would add in another order
-            total += parts[k]
-        means[block] = total / len(own)
-    return plus

@@ -21,28 +21,27 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lossyfl import histogram, parallel
 from lossyfl.errors import InputError, NotFinite
-from lossyfl.jit import kernel
+from lossyfl.kernels.checks import fits
+from lossyfl.kernels.native import reference as specification
+from lossyfl.kernels.stochastic import draw_levels, magnitude_ranges
 from lossyfl.quantizers import register
-from lossyfl.streams import GAMMA, MIX_A, MIX_B, Stream
+from lossyfl.streams import Stream
 from lossyfl.types import (
     Bounds,
     Ladder,
     Quantized,
     Scale,
-    Symbols,
     Vector,
     check_scale,
     paper_bits,
     symbol_type,
 )
 
-CHUNK = 1 << 12  # entries whose random words stay in the first-level cache
+CHUNK = 1 << 12  # entries that no strip parts
 STRIP = 1 << 19  # entries whose symbols stay in the second-level cache until they are counted
-MAGNITUDE = 0x7FFFFFFF  # all bits of a float32 but its sign
 INFINITY_BITS = 0x7F800000
 
 
@@ -100,43 +99,25 @@ def rounded_at_random(
     strips = _Strips.of(bounds, threads)
     alphabet = 2 * levels + (2 if low.any() else 1)
     symbols = np.empty(len(x), dtype=symbol_type(alphabet))
-    owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
-    steps = _steps(low, high, levels)[owner]
-    q, twin = np.float32(levels), np.float32(1 - alphabet % 2)
-    a, b = np.uint64(rng.a), np.uint64(rng.b)
+    lows, highs = low, high
+    if strips.bounds is not bounds:
+        owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
+        lows, highs = low[owner], high[owner]
+    twin = 1 - alphabet % 2
     tallies = [histogram.Tally(alphabet) for _ in range(min(threads, len(strips)))]
 
     def draw(strip: int) -> None:
         own, edges = strips.part(strip)
-        with np.errstate(over="ignore"):  # the hash wraps, which plain Python would report
-            _draw(x, edges, steps[own], q, twin, a, b, symbols)
+        drawn = lows[own], highs[own], levels, twin, rng.a, rng.b
+        fits(draw_levels(x, edges, *drawn, symbols))
         tally = tallies.pop()
         tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
         tallies.append(tally)
 
     parallel.run(draw, range(len(strips)), threads)
-    counts = np.sum([tally.counts() for tally in tallies], axis=0)
+    counts = sum((tally.counts() for tally in tallies), start=np.zeros(alphabet, dtype=np.int64))
     ladder = Ladder(low=low, high=high, alphabet=alphabet)
     return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
-
-
-STEP = np.dtype(
-    [("shift", np.float32), ("base", np.float32), ("inverse", np.float32), ("top", np.float32)]
-)
-"""What turns a magnitude of a block into a position on its ladder."""
-
-
-def _steps(low: Vector, high: Vector, levels: int) -> NDArray[np.void]:
-    """Per block: the power of two s, x_min s, q / (x_max s - x_min s), and x_max."""
-    exponent = np.clip(-np.frexp(high)[1], -126, 126)
-    steps = np.empty(len(low), dtype=STEP)
-    steps["shift"] = np.ldexp(np.float32(1), exponent)
-    steps["base"] = low * steps["shift"]
-    spread = high * steps["shift"] - steps["base"]
-    flat = spread == 0
-    steps["inverse"] = np.where(flat, 0, np.float32(levels) / np.where(flat, 1, spread))
-    steps["top"] = high
-    return steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +133,8 @@ class _Strips:
 
     @classmethod
     def of(cls, bounds: Bounds, threads: int) -> "_Strips":
+        if threads == 1 and bounds[-1] <= STRIP:
+            return cls(bounds=bounds, edges=np.array([0, len(bounds) - 1]))
         chunks = -(-int(bounds[-1]) // CHUNK)
         starts = [run.start * CHUNK for run in parallel.split(chunks, STRIP // CHUNK, threads)]
         cuts = np.array([*starts, bounds[-1]], dtype=np.int64)
@@ -177,87 +160,17 @@ def _ranges(x: Vector, bounds: Bounds, strips: _Strips, threads: int) -> tuple[V
 
     def measure(strip: int) -> None:
         own, edges = strips.part(strip)
-        _magnitudes(bits, edges, low[own], high[own])
+        fits(magnitude_ranges(bits, edges, low[own], high[own]))
 
     parallel.run(measure, range(len(strips)), threads)
     if high.max() >= INFINITY_BITS:
         bad = int(np.flatnonzero(~np.isfinite(x))[0])
         raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
-    first = np.searchsorted(strips.bounds, bounds[:-1])
-    low = np.minimum.reduceat(low, first)
-    high = np.maximum.reduceat(high, first)
+    if strips.bounds is not bounds:
+        first = np.searchsorted(strips.bounds, bounds[:-1])
+        low = np.minimum.reduceat(low, first)
+        high = np.maximum.reduceat(high, first)
     return low.view(np.float32), high.view(np.float32)
-
-
-@kernel
-def _magnitudes(
-    bits: NDArray[np.uint32], bounds: Bounds, low: NDArray[np.uint32], high: NDArray[np.uint32]
-) -> None:
-    """Range of |x| per block, on the bits: magnitudes order as their bit patterns do."""
-    for block in range(len(bounds) - 1):
-        own = bits[bounds[block] : bounds[block + 1]]
-        least = np.uint32(MAGNITUDE)
-        most = np.uint32(0)
-        for i in range(len(own)):
-            magnitude = np.uint32(own[i] & np.uint32(MAGNITUDE))
-            least = min(least, magnitude)
-            most = max(most, magnitude)
-        low[block] = least
-        high[block] = most
-
-
-@kernel
-def _random_words(a: np.uint64, b: np.uint64, start: int, words: NDArray[np.uint64]) -> None:
-    """Words [start, start + len(words)) of the stream with the key (a, b)."""
-    for j in range(len(words)):
-        z = a + (np.uint64(start) + np.uint64(j)) * GAMMA
-        z = (z ^ (z >> np.uint64(30)) ^ b) * MIX_A
-        z = (z ^ (z >> np.uint64(27))) * MIX_B
-        words[j] = z ^ (z >> np.uint64(31))
-
-
-@kernel
-def _draw(
-    x: Vector,
-    bounds: Bounds,
-    steps: NDArray[np.void],
-    q: np.float32,
-    twin: np.float32,
-    a: np.uint64,
-    b: np.uint64,
-    symbols: Symbols,
-) -> None:
-    """The symbols of the blocks of `bounds`, chunk by chunk.
-
-    `twin` is 1 where level 0 has two symbols, else 0. Everything up to the last line is float32,
-    without branches, so that the compiler turns it into vector instructions.
-    """
-    words = np.empty(CHUNK // 2 + 1, dtype=np.uint64)
-    halves = words.view(np.uint32)
-    zero = np.float32(0)
-    one = np.float32(1)
-    for block in range(len(bounds) - 1):
-        shift = steps[block]["shift"]
-        base = steps[block]["base"]
-        inverse = steps[block]["inverse"]
-        top = steps[block]["top"] if inverse > zero else np.float32(np.inf)
-        signless = zero if base == zero else -one  # the highest level that has no sign
-        for start in range(bounds[block], bounds[block + 1], CHUNK):
-            stop = min(start + CHUNK, bounds[block + 1])
-            _random_words(a, b, start // 2, words[: (stop + 1) // 2 - start // 2])
-            values = x[start:stop]
-            bits = halves[start % 2 :]
-            out = symbols[start:stop]
-            for i in range(len(values)):
-                value = values[i]
-                magnitude = abs(value)
-                y = (magnitude * shift - base) * inverse
-                level = np.float32(np.int32(y))
-                u = np.float32(np.int32(bits[i] >> np.uint32(8)))
-                level += one if u < (y - level) * np.float32(2.0**24) else zero
-                level = q if magnitude >= top or level > q else level
-                below = value < zero and level > signless
-                out[i] = np.int32(q - level if below else q + twin + level)
 
 
 def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantized:
@@ -267,17 +180,9 @@ def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantiz
     low = np.array([magnitude[block].min() for block in blocks])
     high = np.array([magnitude[block].max() for block in blocks])
     alphabet = 2 * levels + (2 if low.any() else 1)
-    steps = _steps(low, high, levels)
-    signed = np.empty(len(x), dtype=np.int64)
-    for block, (shift, base, inverse, top) in zip(blocks, steps.tolist(), strict=True):
-        y = (magnitude[block] * np.float32(shift) - np.float32(base)) * np.float32(inverse)
-        level = np.floor(y)
-        u = (rng.bits(block.start, block.stop) >> np.uint32(8)) / np.float32(2**24)
-        level = np.minimum(level + (u < y - level), levels)
-        level[(magnitude[block] == np.float32(top)) & (inverse > 0)] = levels
-        below = (x[block] < 0) & ((level > 0) | (base > 0))
-        signed[block] = np.where(below, levels - level, levels + 1 - alphabet % 2 + level)
-    symbols = signed.astype(symbol_type(alphabet))
+    symbols = np.empty(len(x), dtype=symbol_type(alphabet))
+    rest = levels, 1 - alphabet % 2, rng.a, rng.b, symbols
+    specification(draw_levels)(x, bounds, low, high, *rest)
     return Quantized(
         symbols=symbols,
         bounds=bounds,

@@ -189,9 +189,7 @@ class _Journey:
             try:
                 with _interrupts(watcher, interrupted, self._has_begun):
                     if self.workers > 1:
-                        watcher.preparing(
-                            f"starting {self.workers} workers: kernels are loaded, or compiled once"
-                        )
+                        watcher.preparing(f"starting {self.workers} workers")
                     self._open(stack, saved)
                     opened = True
                     self.results.write_about("running", self.done)

@@ -12,13 +12,20 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.jit import kernel
+from lossyfl.kernels.adding import (
+    add,
+    add_letters,
+    add_rows,
+    sum_looked_up,
+    sum_of_squares,
+    sum_rows,
+)
+from lossyfl.kernels.rans import digit_table
 from lossyfl.types import Bounds, Quantized, Symbols, Table, Vector
 from lossyfl.wire import body, frame
 from lossyfl.wire.facts import Facts, facts_of
 from lossyfl.wire.frame import Opened
 from lossyfl.wire.header import MAX_ENTRIES, Bytes, Header, read_header
-from lossyfl.wire.letters import digit_table, scatter_add
 from lossyfl.wire.values import ROWS_AT_ONCE, is_sparse, values
 
 
@@ -87,11 +94,11 @@ class Plain:
 
     def add_to(self, total: Vector, weight: float) -> None:
         """Total += weight * vector."""
-        _add(self.vector, np.float32(weight), total)
+        add(self.vector, weight, total)
 
     def energy(self, entries: int) -> float:
         """The sum of squares."""
-        return _sum_of_squares(self.vector[:entries])
+        return sum_of_squares(self.vector[:entries])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +115,14 @@ class Letters:
 
     def add_to(self, total: Vector, weight: float) -> None:
         """Total += weight * vector."""
-        scatter_add(self.letters, self.values * np.float32(weight), total)
+        rows = self.values * np.float32(weight)
+        add_letters(self.letters, rows, rows.shape[1], total)
 
     def energy(self, entries: int) -> float:
         """The sum of squares, letter by letter; of the last letter only the entries that there are."""
         whole, rest = divmod(entries, self.values.shape[1])
         squares = np.square(self.values, dtype=np.float64)
-        total = _sum_looked_up(self.letters[:whole], _sums(squares))
+        total = sum_looked_up(self.letters[:whole], _sums(squares))
         return total + (float(_sums(squares[:, :rest])[self.letters[whole]]) if rest else 0.0)
 
 
@@ -135,82 +143,25 @@ class Blocks:
         """Total += weight * vector."""
         if is_sparse(self.table, len(self.symbols)):
             quantized = Quantized(symbols=self.symbols, bounds=self.bounds, table=self.table)
-            _add(values(quantized), np.float32(weight), total)
+            add(values(quantized), weight, total)
             return
         step = max(1, ROWS_AT_ONCE // self.table.alphabet)
         for start in range(0, self.table.blocks, step):
             stop = min(start + step, self.table.blocks)
             rows = self.table.rows(start, stop) * np.float32(weight)
-            _add_rows(self.symbols, self.bounds[start : stop + 1], rows, total)
+            add_rows(self.symbols, self.bounds[start : stop + 1], rows, total)
 
     def energy(self, entries: int) -> float:
         """The sum of squares, block by block."""
         if is_sparse(self.table, len(self.symbols)):
             quantized = Quantized(symbols=self.symbols, bounds=self.bounds, table=self.table)
-            return _sum_of_squares(values(quantized)[:entries])
+            return sum_of_squares(values(quantized)[:entries])
         step, total = max(1, ROWS_AT_ONCE // self.table.alphabet), 0.0
         for start in range(0, self.table.blocks, step):
             stop = min(start + step, self.table.blocks)
             squares = np.square(self.table.rows(start, stop), dtype=np.float64)
-            total += _sum_rows(self.symbols, self.bounds[start : stop + 1], squares)
+            total += sum_rows(self.symbols, self.bounds[start : stop + 1], squares)
         return total
-
-
-@kernel
-def _add(x: NDArray[np.float32], weight: np.float32, total: NDArray[np.float32]) -> None:
-    for i in range(len(total)):
-        total[i] += weight * x[i]
-
-
-@kernel
-def _add_rows(
-    symbols: Symbols, bounds: Bounds, rows: NDArray[np.float32], total: NDArray[np.float32]
-) -> None:
-    for block in range(len(bounds) - 1):
-        row = rows[block]
-        for i in range(bounds[block], bounds[block + 1]):
-            total[i] += row[symbols[i]]
-
-
-# Sums of squares have four lanes, added up in a fixed order: quick, and the same bits everywhere.
-
-
-@kernel
-def _sum_of_squares(x: NDArray[np.float32]) -> float:
-    a = b = c = d = 0.0
-    whole = len(x) // 4 * 4
-    for i in range(0, whole, 4):
-        a += np.float64(x[i]) * np.float64(x[i])
-        b += np.float64(x[i + 1]) * np.float64(x[i + 1])
-        c += np.float64(x[i + 2]) * np.float64(x[i + 2])
-        d += np.float64(x[i + 3]) * np.float64(x[i + 3])
-    for i in range(whole, len(x)):
-        a += np.float64(x[i]) * np.float64(x[i])
-    return (a + b) + (c + d)
-
-
-@kernel
-def _sum_looked_up(letters: Symbols, squares: NDArray[np.float64]) -> float:
-    a = b = c = d = 0.0
-    whole = len(letters) // 4 * 4
-    for i in range(0, whole, 4):
-        a += squares[letters[i]]
-        b += squares[letters[i + 1]]
-        c += squares[letters[i + 2]]
-        d += squares[letters[i + 3]]
-    for i in range(whole, len(letters)):
-        a += squares[letters[i]]
-    return float((a + b) + (c + d))
-
-
-@kernel
-def _sum_rows(symbols: Symbols, bounds: Bounds, squares: NDArray[np.float64]) -> float:
-    total = 0.0
-    for block in range(len(bounds) - 1):
-        row = squares[block]
-        for i in range(bounds[block], bounds[block + 1]):
-            total += row[symbols[i]]
-    return total
 
 
 def _sums(squares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,30 +9,32 @@ there are no segments.
 """
 
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl import parallel
-from lossyfl.errors import FrameError
+from lossyfl.errors import FrameError, InputError
+from lossyfl.kernels import plan as planning
+from lossyfl.kernels.counts import table_room
+from lossyfl.kernels.rans import pop_segments, push_segments
+from lossyfl.kernels.wide import pop_wide, push_wide, starts_of
 from lossyfl.types import Counts, Symbols, Vector, symbol_type
 from lossyfl.wire import counts as wire_counts
-from lossyfl.wire import model as models
-from lossyfl.wire import rans, wide
-from lossyfl.wire.letters import digit_table, gather, scatter
+from lossyfl.wire.model import MAX_LETTERS, Frequencies, Model
+
+S = TypeVar("S", bound=np.generic)
 
 PREAMBLE = struct.Struct("<BH")
-SEGMENT_ENTRIES = 1 << 16  # no segment has fewer entries, and
-SEGMENT_BYTES = 5000  # none is expected to be shorter: one costs about 16 bytes more
-MAX_SEGMENTS = 1 << 15
-PIECE_ENTRIES = (
-    1 << 19
-)  # decoded or encoded at a time: few calls, and letters that stay in the cache
+STATE_WORDS = 8
+PIECE_ENTRIES = 1 << 19
+"""Decoded or encoded at a time: few calls, and values that stay in the cache."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class Plan:
     """How to code symbols with given counts by rANS, and what it will take.
 
@@ -41,7 +43,7 @@ class Plan:
     nbytes:   the expected size of the whole
     """
 
-    model: models.Model
+    model: Model
     table: bytes
     segments: int
     nbytes: int
@@ -49,29 +51,22 @@ class Plan:
 
 def plan(counts: Counts) -> Plan:
     """The smaller of two models: the counts themselves, or all symbols equally frequent."""
-    weights = wire_counts.rounded(counts)
-    shaped = _plan(weights, counts, wire_counts.write(weights))
-    equal = np.ones_like(weights)
-    # Equal frequencies can only win where the table of counts costs more than it saves.
-    if np.log2(len(counts)) * int(counts.sum()) / 8 > shaped.nbytes:
-        return shaped
-    return min(shaped, _plan(equal, counts, wire_counts.write_equal()), key=lambda p: p.nbytes)
+    alphabet = len(counts)
+    weights = np.empty(alphabet, dtype=np.uint64)
+    table = np.empty(table_room(alphabet), dtype=np.uint8)
+    frequencies = np.empty(max(alphabet, MAX_LETTERS), dtype=np.uint64)
+    found = np.empty(4, dtype=np.int64)
+    if planning.plan(counts, weights, table, frequencies, found) < 0:
+        allowed = f"counts >= 0 that sum to at most {planning.MAX_TOTAL}"
+        raise InputError("counts", of="Quantized", allowed=allowed, got=counts)
+    group, segments, nbytes, size = found.tolist()
+    model = Model(group, frequencies[: alphabet ** (group or 1)])
+    return Plan(model, table[:size].tobytes(), segments, nbytes)
 
 
-def _plan(weights: models.Frequencies, counts: Counts, table: bytes) -> Plan:
-    entries = int(counts.sum())
-    if np.count_nonzero(weights) == 1:
-        model = models.build(weights, 0)
-        return Plan(model=model, table=table, segments=0, nbytes=PREAMBLE.size + len(table))
-    model, bits = models.choose(weights, counts)
-    share = min(entries // SEGMENT_ENTRIES, int(bits) // 8 // SEGMENT_BYTES, MAX_SEGMENTS)
-    segments = 1 << (max(share, 1).bit_length() - 1)
-    coder = rans.Encoder if model.group else wide.Encoder
-    states = rans.STATE_WORDS * coder.word.itemsize
-    overhead = PREAMBLE.size + len(table) + states * segments + 4 * (segments - 1)
-    # A state also holds what it was worth when it was written: about half of its bytes come back.
-    nbytes = overhead + int(bits / 8) - states * segments // 2
-    return Plan(model=model, table=table, segments=segments, nbytes=nbytes)
+def _word(group: int) -> int:
+    """Bytes of a word of the coder."""
+    return 2 if group else 4
 
 
 def _share(letters: int, segments: int) -> int:
@@ -79,92 +74,104 @@ def _share(letters: int, segments: int) -> int:
     return -(-letters // (4 * segments)) * 4
 
 
+def _runs(segments: int, entries: int, threads: int) -> list[range]:
+    """Segments, of so many entries each, that are coded in one go."""
+    if threads == 1 and segments * entries <= PIECE_ENTRIES:
+        return [range(segments)]
+    return parallel.split(segments, PIECE_ENTRIES // entries, threads)
+
+
 def encode(
     symbols: Symbols, alphabet: int, counts: Counts, plan: Plan, threads: int
 ) -> list[bytes | memoryview]:
     """The symbols by rANS, as pieces to be joined.
 
-    Buffers are made here, one set for each thread: memory that a thread allocates for itself is
+    Buffers are made here, one for each thread: memory that a thread allocates for itself is
     handed back to the system and mapped anew every time, which costs more than the coding.
     """
-    head: list[bytes | memoryview] = [PREAMBLE.pack(plan.model.group, plan.segments), plan.table]
-    if not plan.segments:
+    model, segments = plan.model, plan.segments
+    head: list[bytes | memoryview] = [PREAMBLE.pack(model.group, segments), plan.table]
+    if not segments:
         return head
-    group = plan.model.group or 1
-    coder = (rans.Encoder if plan.model.group else wide.Encoder).of(plan.model)
-    share = _share(-(-len(symbols) // group), plan.segments)
-    filler = int(np.argmax(counts))
-    runs = parallel.split(plan.segments, PIECE_ENTRIES // (share * group), threads)
-    most = max(len(run) for run in runs)
-    buffers = [
-        _Buffers(
-            letters=np.empty(most * share if group > 1 else 0, dtype=np.uint8),
-            words=np.empty((most, share + 1 + rans.STATE_WORDS), dtype=coder.word),
-            first=np.empty(most, dtype=np.int64),
-        )
-        for _ in range(min(threads, len(runs)))
-    ]
+    group, word = model.group or 1, _word(model.group)
+    share = _share(-(-len(symbols) // group), segments)
+    width = (share + 1 + STATE_WORDS) * word
+    runs = _runs(segments, share * group, threads)
+    most = max(map(len, runs)) * width
+    buffers = [np.empty(most, dtype=np.uint8) for _ in range(min(threads, len(runs)))]
+    filler = int(counts.argmax())
+    starts = None if model.group else starts_of(model.frequencies)
 
     def code(run: range) -> list[bytes]:
         own = symbols[run.start * share * group : run.stop * share * group]
-        mine = buffers.pop()
-        letters = own
-        if group > 1:
-            letters = mine.letters[: -(-len(own) // group)]
-            gather(own, alphabet, group, filler, letters)
-        rows, first = mine.words[: len(run)], mine.first[: len(run)]
-        coder.segments(letters, share, rows, first)  # pyright: ignore
-        coded = [row[start:].tobytes() for row, start in zip(rows, first.tolist(), strict=True)]
-        buffers.append(mine)
+        buffer = buffers.pop()
+        words, first = buffer[: len(run) * width], np.empty(len(run), dtype=np.int64)
+        if starts is None:
+            done = push_segments(
+                own, alphabet, group, filler, model.frequencies, share, words, first
+            )
+        else:
+            done = push_wide(own, starts, share, words, first)
+        if done < 0:
+            raise InputError("symbols", of="Quantized", allowed="counted in counts", got="others")
+        begins = zip(range(0, most, width), first.tolist(), strict=False)
+        coded = [words[row + begin : row + width].tobytes() for row, begin in begins]
+        buffers.append(buffer)
         return coded
 
-    coded = [segment for run in parallel.run(code, runs, threads) for segment in run]
-    lengths = [len(segment) // coder.word.itemsize for segment in coded[:-1]]
-    return [*head, np.array(lengths, dtype="<u4").tobytes(), *coded]
+    if len(runs) == 1:
+        coded = code(runs[0])
+    else:
+        coded = [segment for run in parallel.run(code, runs, threads) for segment in run]
+    lengths = struct.pack(f"<{segments - 1}I", *(len(segment) // word for segment in coded[:-1]))
+    return [*head, lengths, *coded]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Buffers:
-    """Room for one run of segments: letters, words of every segment, and where each begins."""
-
-    letters: NDArray[np.uint8]
-    words: NDArray[np.uint16 | np.uint32]
-    first: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class Coded:
     """Symbols coded by rANS, opened but not yet decoded.
 
     model, alphabet, entries: as they were coded
     weights: the rounded counts of symbols
-    words:  of all segments
-    edges:  segment i is words[edges[i] : edges[i + 1]]
+    data:   the bytes of all segments
+    edges:  segment i is the words [edges[i], edges[i + 1])
     offset: where the first segment stands in the frame
     """
 
-    model: models.Model
-    weights: models.Frequencies
+    model: Model
+    weights: Frequencies
     alphabet: int
     entries: int
-    words: NDArray[np.uint16 | np.uint32]
+    data: NDArray[np.uint8]
     edges: NDArray[np.int64]
     offset: int
 
     def letters(self, threads: int) -> Symbols:
         """The letters alone: all that can be wrong with the segments shows here."""
-        return self._each(_leave, threads)
+        if not self.model.group:
+            return self.symbols(threads)
+        out = np.empty(-(-self.entries // self.group), dtype=np.uint8)
+        alphabet = len(self.model.frequencies)
+        if not self.segments:
+            out.fill(self.model.frequencies.argmax())
+        else:
+            self._fill(out, np.arange(alphabet, dtype=np.uint8), alphabet, 1, threads)
+        return out
 
     def symbols(self, threads: int) -> Symbols:
         """The symbols themselves."""
-        out = np.empty(self.entries, dtype=symbol_type(self.alphabet))
-        self._each(_scatter_into(out, digit_table(self.alphabet, self.group)), threads)
-        return out
+        return self._looked_up(_symbols(self.alphabet), threads)
 
-    def values(self, row: NDArray[np.float32], threads: int) -> Vector:
-        """`row[symbol]` for every symbol, straight from the letters."""
-        out = np.empty(self.entries, dtype=np.float32)
-        self._each(_scatter_into(out, row[digit_table(self.alphabet, self.group)]), threads)
+    def values(self, row: Vector, threads: int) -> Vector:
+        """`row[symbol]` for every symbol, straight from the coder."""
+        return self._looked_up(row, threads)
+
+    def _looked_up(self, row: NDArray[S], threads: int) -> NDArray[S]:
+        out = np.empty(self.entries, dtype=row.dtype)
+        if not self.segments:
+            out.fill(row[self.weights.argmax()])
+        else:
+            self._fill(out, row, self.alphabet, self.group, threads)
         return out
 
     @property
@@ -177,46 +184,41 @@ class Coded:
         """The number of segments."""
         return len(self.edges) - 1
 
-    def _each(self, use: Callable[[int, int, Symbols], None], threads: int) -> Symbols:
-        """All letters; `use(start, stop, letters)` sees each part while it is warm."""
-        total = -(-self.entries // self.group)
-        letters = np.empty(total, dtype=symbol_type(self.alphabet))
-        if not self.segments:
-            letters.fill(np.flatnonzero(self.model.frequencies)[0])
-            use(0, self.entries, letters)
-            return letters
-        coder = (rans.Decoder if self.model.group else wide.Decoder).of(self.model)
-        share = _share(total, self.segments)
+    def _fill(
+        self,
+        out: NDArray[np.generic],
+        row: NDArray[np.generic],
+        alphabet: int,
+        group: int,
+        threads: int,
+    ) -> None:
+        """`row[digit]` for every one of the `group` digits of every letter."""
+        share = _share(-(-self.entries // self.group), self.segments)
+        frequencies = self.model.frequencies
+        starts = None if self.model.group else starts_of(frequencies)
 
         def decode(run: range) -> None:
-            own = letters[run.start * share : run.stop * share]
+            own = out[run.start * share * group : run.stop * share * group]
             edges = self.edges[run.start : run.stop + 1]
-            bad = coder.segments(self.words, edges, share, own)  # pyright: ignore
+            if starts is None:
+                bad = pop_segments(self.data, edges, frequencies, row, alphabet, group, share, own)
+            else:
+                bad = pop_wide(self.data, edges, starts, row, share, own)
+            assert bad >= -1, "a coder that was given wrong sizes"
             if bad >= 0:
-                at = self.offset + int(edges[bad]) * self.words.itemsize
+                at = self.offset + int(edges[bad]) * _word(self.model.group)
                 raise FrameError(at, f"a rANS segment of {share} letters", "other bytes")
-            start = run.start * share * self.group
-            use(start, min(start + len(own) * self.group, self.entries), own)
 
-        runs = parallel.split(self.segments, PIECE_ENTRIES // (share * self.group), threads)
-        parallel.run(decode, runs, threads)
-        return letters
-
-
-def _leave(start: int, stop: int, letters: Symbols) -> None:
-    """No use of letters."""
-    del start, stop, letters
+        runs = _runs(self.segments, share * self.group, threads)
+        if len(runs) == 1:
+            decode(runs[0])
+        else:
+            parallel.run(decode, runs, threads)
 
 
-def _scatter_into(
-    out: NDArray[np.generic], digits: NDArray[np.generic]
-) -> Callable[[int, int, Symbols], None]:
-    """A use of letters: their digits go to their places in `out`."""
-
-    def use(start: int, stop: int, letters: Symbols) -> None:
-        scatter(letters, digits, out[start:stop])
-
-    return use
+@lru_cache(maxsize=8)
+def _symbols(alphabet: int) -> Symbols:
+    return np.arange(alphabet, dtype=symbol_type(alphabet))
 
 
 def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) -> Coded:
@@ -224,26 +226,24 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
     if len(data) < PREAMBLE.size:
         raise FrameError(offset, f"{PREAMBLE.size} bytes of coder fields", len(data))
     group, segments = PREAMBLE.unpack_from(data)
-    if alphabet**group > models.MAX_LETTERS:
+    if alphabet**group > MAX_LETTERS:
         raise FrameError(offset, f"letters of {alphabet} symbols that fit a byte", group)
     at = PREAMBLE.size
-    weights, size = wire_counts.read(data[at:], alphabet, offset=offset + at)
+    body = np.frombuffer(data, dtype=np.uint8)
+    weights = np.empty(alphabet, dtype=np.uint64)
+    frequencies = np.empty(alphabet ** (group or 1), dtype=np.uint64)
+    size = planning.open_model(body[at:], group, weights, frequencies)
+    if size < 0:
+        raise wire_counts.refused(alphabet, offset + at)
     at += size
     if (np.count_nonzero(weights) == 1) != (segments == 0):
         raise FrameError(offset + 1, "segments if and only if several symbols are in use", segments)
     letters = -(-entries // (group or 1))
     if segments and _share(letters, segments) * (segments - 1) >= letters:
         raise FrameError(offset + 1, "no empty segment", segments)
-    word = (rans.Decoder if group else wide.Decoder).word
-    edges, begin = _edges(data, at, segments, word.itemsize, offset)
+    edges, begin = _edges(data, at, segments, _word(group), offset)
     return Coded(
-        model=models.build(weights, group),
-        weights=weights,
-        alphabet=alphabet,
-        entries=entries,
-        words=np.frombuffer(bytes(data[begin:]), dtype=word),  # a copy, for its alignment
-        edges=edges,
-        offset=offset + begin,
+        Model(group, frequencies), weights, alphabet, entries, body[begin:], edges, offset + begin
     )
 
 
@@ -256,8 +256,13 @@ def _edges(
     if begin > len(data):
         raise FrameError(offset + at, f"lengths of {segments} segments", f"{len(data) - at} bytes")
     words, rest = divmod(len(data) - begin, word)
-    lengths = np.frombuffer(data, dtype="<u4", count=listed, offset=at).astype(np.int64)
-    if rest or (words and not segments) or lengths.sum() > words:
+    if segments == 1 and not rest:
+        return np.array((0, words), dtype=np.int64), begin
+    lengths = struct.unpack_from(f"<{listed}I", data, at)
+    if rest or (words and not segments) or sum(lengths) > words:
         raise FrameError(offset + at, "segments that fill the frame", f"{len(data) - begin} bytes")
-    inner = np.cumsum(lengths)
-    return np.array([0, *inner, words] if segments else [0], dtype=np.int64), begin
+    edges = np.zeros(segments + 1, dtype=np.int64)
+    if segments:
+        np.cumsum(lengths, out=edges[1:-1])
+        edges[-1] = words
+    return edges, begin

@@ -10,6 +10,7 @@
 A frame needs no other knowledge to be decoded.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,7 +119,7 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
     if table.blocks != len(quantized.bounds) - 1:
         allowed = f"{len(quantized.bounds) - 1} rows, one per block"
         raise InputError("table", of="Quantized", allowed=allowed, got=table.blocks)
-    if not np.isfinite(table.peak):
+    if not math.isfinite(table.peak):
         raise InputError("table", of="Quantized", allowed="finite", got="NaN or infinity")
     if isinstance(table, Ladder) and table.alphabet % 2 and table.low.any():
         raise InputError("low", of="Ladder", allowed="0 in an odd alphabet", got=table.low.max())
@@ -133,7 +134,7 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
     if len(counts) != table.alphabet:
         allowed = f"below the alphabet ({table.alphabet})"
         raise InputError("symbols", of="Quantized", allowed=allowed, got=len(counts) - 1)
-    return symbols, counts
+    return np.ascontiguousarray(symbols), np.ascontiguousarray(counts, dtype=np.int64)
 
 
 def with_digest(frame: bytes, digest: int) -> bytes:

@@ -4,6 +4,8 @@ The smallest code for short vectors, whose counts would cost more than they save
 alphabets that are powers of two. Needs no model and no table.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from lossyfl.errors import FrameError
@@ -12,6 +14,7 @@ from lossyfl.types import Symbols, symbol_type
 CHUNK = 1 << 16  # words converted at a time, so that no temporary is as large as the vector
 
 
+@lru_cache(maxsize=64)
 def digits_per_word(alphabet: int) -> int:
     """The largest n with alphabet^n <= 2^64.
 
@@ -24,6 +27,7 @@ def digits_per_word(alphabet: int) -> int:
     return digits
 
 
+@lru_cache(maxsize=256)
 def _tail_bytes(alphabet: int, digits: int) -> int:
     """Bytes of the last, partial word."""
     return ((alphabet**digits - 1).bit_length() + 7) // 8

@@ -7,12 +7,16 @@ book    float32 value of every symbol, block by block
 scaled  float32 value of every symbol, then float32 scale of every block
 """
 
+import math
+import struct
+
 import numpy as np
 
 from lossyfl.errors import FrameError
 from lossyfl.types import LEAST_LADDER, Bounds, Codebook, Ladder, Scaled, Table, Vector
 
 LISTED = 2**32 - 1
+_FLOAT = struct.Struct("<f")
 
 
 def block_field(bounds: Bounds) -> int:
@@ -80,6 +84,10 @@ def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offse
     size = table_nbytes(form, alphabet, blocks)
     if size > len(data):
         raise FrameError(offset, f"{size} bytes of tables", len(data))
+    if form == Ladder.form and blocks == 1:
+        ladder = _read_one_ladder(data, alphabet)
+        if ladder is not None:
+            return ladder
     values = np.frombuffer(data, dtype="<f4", count=size // 4).astype(np.float32)
     finite = np.isfinite(values)
     if not finite.all():
@@ -93,6 +101,16 @@ def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offse
             raise FrameError(offset, "scales and values whose products are finite", "an overflow")
         return scaled
     return _read_ladder(values, alphabet, blocks, offset)
+
+
+def _read_one_ladder(data: memoryview, alphabet: int) -> Ladder | None:
+    """The ladder of a single block, the common case; None if there is anything wrong with it."""
+    high: float = _FLOAT.unpack_from(data, 0 if alphabet % 2 else 4)[0]
+    low: float = 0.0 if alphabet % 2 else _FLOAT.unpack_from(data)[0]
+    if alphabet < LEAST_LADDER or not 0 <= low <= high < math.inf or math.copysign(1, low) < 0:
+        return None
+    one = np.array([[low], [high]], dtype=np.float32)
+    return Ladder(low=one[0], high=one[1], alphabet=alphabet)
 
 
 def _read_ladder(values: Vector, alphabet: int, blocks: int, offset: int) -> Ladder:

@@ -1,13 +1,12 @@
 """What symbols stand for: the look-up in their table, and back through dither and rotation."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lossyfl import dither, parallel
-from lossyfl.errors import FrameError
-from lossyfl.jit import kernel
+from lossyfl.errors import FrameError, InputError
+from lossyfl.kernels.values import look_up as look_up_rows
 from lossyfl.rotation import unrotate
-from lossyfl.types import Bounds, Codebook, Ladder, Quantized, Rotation, Symbols, Table, Vector
+from lossyfl.types import Codebook, Ladder, Quantized, Rotation, Table, Vector
 from lossyfl.wire.header import HEADER
 
 ROWS_AT_ONCE = 1 << 16
@@ -27,7 +26,10 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
 
         def look_up(blocks: range) -> None:
             rows = table.rows(blocks.start, blocks.stop)
-            _look_up(symbols, bounds[blocks.start : blocks.stop + 1], rows, out)
+            own = bounds[blocks.start : blocks.stop + 1]
+            if look_up_rows(symbols, own, np.ascontiguousarray(rows), out) < 0:
+                allowed = f"below the alphabet ({table.alphabet})"
+                raise InputError("symbols", of="Quantized", allowed=allowed, got="others")
 
         parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
     if quantized.dither is not None and isinstance(table, Ladder):
@@ -62,14 +64,3 @@ def _turned_back(x: Vector, rotation: Rotation | None) -> Vector:
     if not np.isfinite(turned).all():
         raise FrameError(HEADER.size, "a rotated vector of finite floats", "an overflow")
     return turned
-
-
-@kernel
-def _look_up(
-    symbols: Symbols, bounds: Bounds, rows: NDArray[np.float32], out: NDArray[np.float32]
-) -> None:
-    """The table look-up: out[i] = rows[block of i, symbols[i]]."""
-    for block in range(len(bounds) - 1):
-        row = rows[block]
-        for i in range(bounds[block], bounds[block + 1]):
-            out[i] = row[symbols[i]]

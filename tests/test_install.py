@@ -1,10 +1,11 @@
-"""Kernels where nothing can be written."""
+"""Installs as they are found: read-only, without a home."""
 
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+
+from tests import bare
 
 import lossyfl
 
@@ -17,12 +18,12 @@ def test_a_read_only_install_without_a_home_can_be_imported(tmp_path: Path) -> N
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in [package, *(each for each in package.rglob("*") if each.is_dir())]:
         (folder / "__pycache__").touch()
-    hidden = ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "PYTHONPATH", "IPYTHONDIR")
+    hidden = ("XDG_CACHE_HOME", "PYTHONPATH", "IPYTHONDIR")
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     program = "import lossyfl.server, lossyfl.device, lossyfl.schemes; print(lossyfl.__file__)"
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=kept | {"PYTHONPATH": str(tmp_path), "HOME": "/dev/null"},
+        [*bare.COMMAND, "-c", program],
+        env=kept | {"PYTHONPATH": bare.search_path(tmp_path), "HOME": "/dev/null"},
         capture_output=True,
         text=True,
         check=False,

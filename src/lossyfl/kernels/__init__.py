@@ -1,0 +1,1 @@
+"""The native library, its loader, and the NumPy reference of every kernel."""

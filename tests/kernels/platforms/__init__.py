@@ -1,0 +1,1 @@
+"""The kernels on other processors: calls recorded here, replayed there, compared to the bit."""
