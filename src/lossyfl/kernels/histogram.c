@@ -5,6 +5,9 @@
    counters in turn. */
 #include "kernels.h"
 
+/* Counts may hold anything before: they wrap around, as NumPy's do. */
+INLINE int64_t plus(int64_t count, uint64_t more) { return (int64_t)((uint64_t)count + more); }
+
 enum { FEW = 12, LANES = 8, VECTOR = 32, VECTORS = 255 };
 typedef uint8_t Bytes32 __attribute__((vector_size(VECTOR)));
 
@@ -21,12 +24,12 @@ static void count_few(const uint8_t *symbols, int64_t count, int64_t *counts, in
       }
       uint32_t sum = 0;
       for (int lane = 0; lane < VECTOR; lane++) sum += seen[lane];
-      counts[s] += sum;
+      counts[s] = plus(counts[s], sum);
     }
     symbols += vectors * VECTOR;
     count -= vectors * VECTOR;
   }
-  for (int64_t i = 0; i < count; i++) if (symbols[i] < alphabet) counts[symbols[i]]++;
+  for (int64_t i = 0; i < count; i++) if (symbols[i] < alphabet) counts[symbols[i]] = plus(counts[symbols[i]], 1);
 }
 
 static void count_bytes(const uint8_t *symbols, int64_t count, int64_t *counts, int64_t alphabet) {
@@ -40,7 +43,7 @@ static void count_bytes(const uint8_t *symbols, int64_t count, int64_t *counts, 
     }
     for (; i < now; i++) lanes[0][symbols[i]]++;
     for (int64_t s = 0; s < alphabet; s++)
-      for (int lane = 0; lane < LANES; lane++) counts[s] += lanes[lane][s];
+      for (int lane = 0; lane < LANES; lane++) counts[s] = plus(counts[s], lanes[lane][s]);
     symbols += now;
     count -= now;
   }
@@ -74,7 +77,7 @@ int64_t KERNEL(count_u16)(const uint16_t *symbols, int64_t count, int64_t *count
       for (int lane = 0; lane < 4; lane++) lanes[4 * (size_t)symbols[i + lane] + (size_t)lane]++;
     for (; i < now; i++) lanes[4 * (size_t)symbols[i]]++;
     for (int64_t s = 0; s < alphabet; s++)
-      counts[s] += (int64_t)lanes[4 * s] + lanes[4 * s + 1] + lanes[4 * s + 2] + lanes[4 * s + 3];
+      counts[s] = plus(counts[s], (uint64_t)lanes[4 * s] + lanes[4 * s + 1] + lanes[4 * s + 2] + lanes[4 * s + 3]);
     symbols += now;
     count -= now;
   }
