@@ -22,11 +22,11 @@ INLINE int bins_of(int64_t first, const int64_t *ahead, int64_t ahead_len, const
 INLINE int read_cells(const Bins *bins, const int64_t *edges, int64_t levels, int64_t level, int64_t count,
                       double *above, double *below, double *sums) {
   for (int64_t i = 0; i < count; i++, level++) {
-    const int64_t low = edges[level] - bins->first;
-    const int64_t high = level + 1 < levels ? edges[level + 1] - bins->first : bins->bins;
+    const int64_t low = minus(edges[level], bins->first);
+    const int64_t high = level + 1 < levels ? minus(edges[level + 1], bins->first) : bins->bins;
     if ((uint64_t)low > (uint64_t)bins->bins || (uint64_t)high > (uint64_t)bins->bins) return 0;
-    above[i] = (double)(bins->above[high] - bins->above[low]);
-    below[i] = (double)(bins->below[high] - bins->below[low]);
+    above[i] = (double)minus(bins->above[high], bins->above[low]);
+    below[i] = (double)minus(bins->below[high], bins->below[low]);
     sums[i] = bins->sums[high] - bins->sums[low];
   }
   return 1;
@@ -38,7 +38,7 @@ INLINE double bits_of_some(double some, double total) { return some > 0 ? some *
 /* Bits of symbols and tables, and the sum of squared errors; 0 if an edge is not among the bins. Terms are made
    many at a time, and added one after the other. */
 static int cost_of(const Bins *bins, const int64_t *edges, int64_t levels, double out[2]) {
-  const double total = (double)(bins->above[bins->bins] + bins->below[bins->bins]);
+  const double total = (double)plus(bins->above[bins->bins], bins->below[bins->bins]);
   double bits = 0, error = bins->energy, zeros = total;
   int64_t used = 1;
   double above[LEVELS_AT_ONCE], below[LEVELS_AT_ONCE], sums[LEVELS_AT_ONCE];

@@ -5,9 +5,6 @@
    counters in turn. */
 #include "kernels.h"
 
-/* Counts may hold anything before: they wrap around, as NumPy's do. */
-INLINE int64_t plus(int64_t count, uint64_t more) { return (int64_t)((uint64_t)count + more); }
-
 enum { FEW = 12, LANES = 8, VECTOR = 32, VECTORS = 255 };
 typedef uint8_t Bytes32 __attribute__((vector_size(VECTOR)));
 

@@ -30,6 +30,10 @@
 #define HIDE(x) __asm__("" : "+r"(x)) /* what x is, the compiler shall not know */
 #define INLINE static inline __attribute__((always_inline))
 
+/* Counts may be anybody's: sums of them wrap around, as NumPy's do. */
+INLINE int64_t plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+INLINE int64_t minus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+
 /* Numbers on the wire are little-endian and stand anywhere. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LFL_LITTLE(bits, x) __builtin_bswap##bits(x)
