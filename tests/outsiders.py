@@ -11,7 +11,7 @@ SPEC = f"{NAME}:Quantizer"
 TEXT = """
 from pathlib import Path
 from lossyfl import Stochastic as Quantizer
-from lossyfl.schemes import lfl as scheme
+from lossyfl.protocol.schemes import lfl as scheme
 from tests.simulation.tiny import make_task
 Path({mark!r}).touch()
 """

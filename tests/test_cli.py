@@ -82,8 +82,8 @@ class TestCodec:
             (["codec", "encode", "{x}", "-Q", ".:a"], "path of quantizer must be"),
             (["codec", "encode", "{x}", "-Q", "os.path:join"], "path of quantizer must be"),
             (
-                ["codec", "encode", "{x}", "-Q", "lossyfl.schemes:levels"],
-                "options of lossyfl.schemes:levels must be",
+                ["codec", "encode", "{x}", "-Q", "lossyfl.protocol.schemes:levels"],
+                "options of lossyfl.protocol.schemes:levels must be",
             ),
             (["codec", "encode", "{x}", "-Q", "os.path:getcwd"], "path of quantizer must be"),
             (["codec", "encode", "{x}", "-Q", "collections.abc:Sized"], "must be"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import load_task, ready
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))

@@ -20,7 +20,7 @@ def test_a_read_only_install_without_a_home_can_be_imported(tmp_path: Path) -> N
         (folder / "__pycache__").touch()
     hidden = ("XDG_CACHE_HOME", "PYTHONPATH", "IPYTHONDIR")
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    program = "import lossyfl.server, lossyfl.device, lossyfl.schemes; print(lossyfl.__file__)"
+    program = "from lossyfl.protocol import device, schemes, server; import lossyfl; print(lossyfl.__file__)"
     done = subprocess.run(
         [*bare.COMMAND, "-c", program],
         env=kept | {"PYTHONPATH": bare.search_path(tmp_path), "HOME": "/dev/null"},

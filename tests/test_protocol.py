@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.helpers import forge, laplace, seal
 
 from lossyfl import Delivery, Device, DeviceState, FrameError, OutOfSync, Refused, Server, scheme
-from lossyfl.digests import reply_digest, training_id
+from lossyfl.protocol.digests import reply_digest, training_id
 from lossyfl.wire.frame import pack_raw, with_digest
 
 D = 60

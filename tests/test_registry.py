@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.outsiders import NAME, SPEC, plant
 
 from lossyfl import InputError, Stochastic, quantizer, register, scheme
-from lossyfl.optimizers import optimizer as server_optimizer
+from lossyfl.protocol.optimizers import optimizer as server_optimizer
 from lossyfl.quantizers import names
 from lossyfl.registry import from_outside
 from lossyfl.tasks import task
@@ -271,7 +271,7 @@ def test_a_partial_and_a_default_that_is_an_array_are_fine(
 ) -> None:
     (tmp_path / "own_partial.py").write_text(
         "from functools import partial\nimport numpy as np\nfrom lossyfl import Stochastic\n"
-        "from lossyfl.schemes import lfl\nmine = partial(Stochastic, levels=3)\n"
+        "from lossyfl.protocol.schemes import lfl\nmine = partial(Stochastic, levels=3)\n"
         "def made(q=np.ones(3)):\n    return lfl(q1=q)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))

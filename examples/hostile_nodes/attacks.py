@@ -21,7 +21,7 @@ import numpy as np
 import xxhash
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message
 
-from lossyfl.digests import reply_digest, training_id
+from lossyfl.protocol.digests import reply_digest, training_id
 from lossyfl.wire import counts
 
 KINDS = (

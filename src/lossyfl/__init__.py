@@ -13,9 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lossyfl.codec import FrameInfo, decode, encode, inspect
-    from lossyfl.device import Device
-    from lossyfl.digests import Held
     from lossyfl.errors import (
         FrameError,
         InputError,
@@ -24,17 +21,20 @@ if TYPE_CHECKING:
         OutOfSync,
         Refused,
     )
-    from lossyfl.ledger import Ledger
+    from lossyfl.protocol.device import Device
+    from lossyfl.protocol.digests import Held
+    from lossyfl.protocol.ledger import Ledger
+    from lossyfl.protocol.round import run_round
+    from lossyfl.protocol.rules import ReplyRule, capped_weights
+    from lossyfl.protocol.schemes import Scheme, scheme
+    from lossyfl.protocol.server import Server
+    from lossyfl.protocol.states import Delivery, DeviceState, ServerState
     from lossyfl.quantizers import quantizer, register
     from lossyfl.quantizers.rotated import Rotated
     from lossyfl.quantizers.stochastic import Stochastic
-    from lossyfl.round import run_round
-    from lossyfl.rules import ReplyRule, capped_weights
-    from lossyfl.schemes import Scheme, scheme
-    from lossyfl.server import Server
-    from lossyfl.states import Delivery, DeviceState, ServerState
     from lossyfl.streams import Stream, stream
     from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled
+    from lossyfl.wire.codec import FrameInfo, decode, encode, inspect
     from lossyfl.wire.header import Address, Kind
 
 __version__ = "0.1.0"
@@ -78,21 +78,21 @@ __all__ = [
 ]
 
 _HOME = {
-    "codec": ("FrameInfo", "decode", "encode", "inspect"),
-    "device": ("Device",),
-    "digests": ("Held",),
     "errors": ("FrameError", "InputError", "LossyflError", "MissingExtra", "OutOfSync", "Refused"),
-    "ledger": ("Ledger",),
+    "protocol.device": ("Device",),
+    "protocol.digests": ("Held",),
+    "protocol.ledger": ("Ledger",),
+    "protocol.round": ("run_round",),
+    "protocol.rules": ("ReplyRule", "capped_weights"),
+    "protocol.schemes": ("Scheme", "scheme"),
+    "protocol.server": ("Server",),
+    "protocol.states": ("Delivery", "DeviceState", "ServerState"),
     "quantizers": ("quantizer", "register"),
     "quantizers.rotated": ("Rotated",),
     "quantizers.stochastic": ("Stochastic",),
-    "round": ("run_round",),
-    "rules": ("ReplyRule", "capped_weights"),
-    "schemes": ("Scheme", "scheme"),
-    "server": ("Server",),
-    "states": ("Delivery", "DeviceState", "ServerState"),
     "streams": ("Stream", "stream"),
     "types": ("Codebook", "Ladder", "Quantized", "Quantizer", "Scaled"),
+    "wire.codec": ("FrameInfo", "decode", "encode", "inspect"),
     "wire.header": ("Address", "Kind"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lossyfl.bench.rounds import CASES, BareLoop
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import prepare
 from lossyfl.tasks.training import Moments, Trainer
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from lossyfl.commands.board import Board
 from lossyfl.experiments.compare import Planned
 from lossyfl.experiments.side_by_side import Begun
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import read_rounds
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import read_rounds
 from lossyfl.simulation.run import run
 
 TINY = "tests.simulation.tiny:make_task"

@@ -34,7 +34,7 @@ from lossyfl.experiments.vectors import Coded
 from lossyfl.flower.deployment.federation import Seen
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import About, Run
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.results.experiment import Experiment
 
 SOURCES = Path(cli.__file__).parent
 EVIL = "\x1b]0;title\x07\x1b[2J[red]x[/]"

@@ -19,8 +19,8 @@ from lossyfl.errors import Interrupted, Stopped
 from lossyfl.report.groups import group
 from lossyfl.report.runs import find
 from lossyfl.report.runs_tables import settings_table
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import Round, read_rounds
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import Round, read_rounds
 from lossyfl.simulation.run import Silent, run
 from lossyfl.simulation.setup import Setup, prepare
 

@@ -164,7 +164,7 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_lines(tmp_path: Path) -> None:
 
     from rich.console import Console
 
-    from lossyfl.simulation.experiment import Experiment
+    from lossyfl.results.experiment import Experiment
     from lossyfl.simulation.run import run
 
     for number, kind in enumerate((Live, Plain)):

@@ -9,7 +9,7 @@ from rich.console import Console
 from lossyfl.commands.table import show
 from lossyfl.report.groups import group
 from lossyfl.report.runs import find
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.run import run
 
 TINY = "tests.simulation.tiny:make_task"

@@ -9,9 +9,9 @@ import pytest
 from tests.crash.points import POWER, PROCESS, Scenario, Way, disturb_everywhere
 
 from lossyfl.errors import InputError
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation import checkpoint
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import resume, run
 
 BASE = Experiment(

@@ -14,8 +14,8 @@ from lossyfl.flower.saved import Saved
 from lossyfl.flower.store import Remembered as Kept
 from lossyfl.flower.store import Store as FlowerStore
 from lossyfl.links import LinkState
+from lossyfl.protocol.states import DeviceState
 from lossyfl.simulation.store import FRESH, Remembered, Shape, Store, create
-from lossyfl.states import DeviceState
 from lossyfl.tasks.training import Moments
 from lossyfl.types import Vector
 

@@ -8,8 +8,8 @@ import pytest
 
 from lossyfl import InputError
 from lossyfl.experiments.compare import go_on, plan, settled
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import read_rounds
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import read_rounds
 from lossyfl.simulation.run import Silent
 
 BASE = settled(Experiment(task="tests.simulation.tiny:make_task", rounds=4), None)

@@ -9,7 +9,7 @@ import pytest
 from lossyfl import scheme
 from lossyfl.errors import InputError
 from lossyfl.experiments.figures import FIGURES, figure
-from lossyfl.optimizers import Adam, Plain
+from lossyfl.protocol.optimizers import Adam, Plain
 from lossyfl.tasks.optimizers import optimizer
 
 

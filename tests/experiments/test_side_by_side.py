@@ -12,9 +12,9 @@ from tests.commands.test_run import TINY
 from lossyfl.errors import InputError, Stopped
 from lossyfl.experiments.compare import Planned, go_on, plan, settled
 from lossyfl.experiments.side_by_side import Begun, Ended, Event, jobs_for, play_side_by_side
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import Round, Seconds, read_rounds
-from lossyfl.simulation.results import Results
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import Round, Seconds, read_rounds
 from lossyfl.simulation.run import Silent
 
 NO_TIME = Seconds(

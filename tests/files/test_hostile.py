@@ -17,10 +17,10 @@ from lossyfl import InputError, LossyflError
 from lossyfl.files import safetensors, snapshot
 from lossyfl.files.bundle import decode_file, encode_file, read_frame
 from lossyfl.files.safetensors import File, Tensor
+from lossyfl.protocol.states import DeviceState, ServerState
 from lossyfl.quantizers import quantizer
+from lossyfl.results.directory import Sizes
 from lossyfl.simulation.checkpoint import Checkpoint
-from lossyfl.simulation.results import Sizes
-from lossyfl.states import DeviceState, ServerState
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 

@@ -18,7 +18,7 @@ from tests.flower.grid import LocalGrid
 
 from lossyfl.flower import LossyStrategy, lossy_mod
 from lossyfl.flower.defaults import FIRST, FOR_MEANS, FOR_OTHERS, FORMER, coarse, default_scheme
-from lossyfl.schemes import scheme
+from lossyfl.protocol.schemes import scheme
 
 
 def _private(inner: FedAvg) -> DifferentialPrivacyServerSideFixedClipping:

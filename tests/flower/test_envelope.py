@@ -8,7 +8,6 @@ from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.digests import NOTHING, Held
 from lossyfl.flower.envelope import (
     PIECE,
     RECORD,
@@ -21,6 +20,7 @@ from lossyfl.flower.envelope import (
     unpack_down,
     unpack_up,
 )
+from lossyfl.protocol.digests import NOTHING, Held
 
 HELD = Held(round=3, digest=2**64 - 1)
 RAW = ArrayRecord({"run": Array(np.zeros(2))})

@@ -18,7 +18,7 @@ from lossyfl.errors import DiskError, InputError
 from lossyfl.files.disk import Operation, watched
 from lossyfl.flower import LossyStrategy, lossy_mod
 from lossyfl.report.runs import read
-from lossyfl.simulation.records import read_rounds
+from lossyfl.results.records import read_rounds
 
 
 def fedavg(**settings: float) -> FedAvg:

@@ -21,7 +21,7 @@ from lossyfl.flower.folders import (
     state_folders,
 )
 from lossyfl.flower.store import Remembered, Store
-from lossyfl.states import DeviceState
+from lossyfl.protocol.states import DeviceState
 
 ENTRIES = 1000
 

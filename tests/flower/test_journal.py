@@ -19,8 +19,8 @@ from tests.report.test_command import good
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
 from lossyfl.flower.folders import state_folders
 from lossyfl.flower.journal import Sent
-from lossyfl.simulation import ledger_file
-from lossyfl.simulation.records import read_rounds
+from lossyfl.results import ledger_file
+from lossyfl.results.records import read_rounds
 
 
 class InMemoryGrid(LocalGrid):

@@ -13,8 +13,8 @@ from tests.flower.app import make_app, start
 from tests.flower.grid import LocalGrid
 from tests.outsiders import NAME, SPEC, plant
 
-from lossyfl.digests import digest
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
+from lossyfl.protocol.digests import digest
 from lossyfl.wire import frame as frames
 from lossyfl.wire.header import Address, Kind
 

@@ -6,7 +6,7 @@ from flwr.app import Array
 
 from lossyfl.errors import Refused
 from lossyfl.flower.moves import bounds, check_moves, distance
-from lossyfl.rules import ReplyRule
+from lossyfl.protocol.rules import ReplyRule
 
 RULE = ReplyRule(factor=30)
 

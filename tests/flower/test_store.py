@@ -20,7 +20,7 @@ from lossyfl.flower import LossyStrategy, lossy_mod
 from lossyfl.flower.folders import KEEP
 from lossyfl.flower.store import CURRENT, SLOTS, InUse, Remembered, Store
 from lossyfl.links import LinkState
-from lossyfl.states import DeviceState
+from lossyfl.protocol.states import DeviceState
 
 TRAINING = "b" * 16
 LAYOUT = '[["w", "float32", [9]], ["n", "int64", []]]'

@@ -15,7 +15,6 @@ from tests.flower.app import NODES, accuracy, look, make_app, start
 from tests.flower.grid import LocalGrid
 
 from lossyfl import report
-from lossyfl.digests import NOTHING
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
@@ -23,8 +22,9 @@ from lossyfl.flower.checkpoint import save
 from lossyfl.flower.nodes import Known
 from lossyfl.flower.saved import Kept, Saved
 from lossyfl.flower.store import Remembered
-from lossyfl.simulation import ledger_file
-from lossyfl.simulation.records import Round, read_rounds
+from lossyfl.protocol.digests import NOTHING
+from lossyfl.results import ledger_file
+from lossyfl.results.records import Round, read_rounds
 
 INNER = {
     "FedAvg": {},

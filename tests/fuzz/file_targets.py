@@ -31,11 +31,12 @@ from lossyfl.data.pickled import read_pickled
 from lossyfl.files import bundle, safetensors, snapshot
 from lossyfl.files.safetensors import File, Tensor
 from lossyfl.links import LinkState
+from lossyfl.protocol.states import DeviceState, ServerState
 from lossyfl.report import runs
-from lossyfl.simulation import checkpoint, ledger_file, records, store
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.results import Results, Sizes
-from lossyfl.states import DeviceState, ServerState
+from lossyfl.results import ledger_file, records
+from lossyfl.results.directory import Results, Sizes
+from lossyfl.results.experiment import Experiment
+from lossyfl.simulation import checkpoint, store
 from lossyfl.tasks.training import Moments
 
 MEMORY_DISK = Path("/dev/shm")

@@ -24,7 +24,7 @@ from tests.fuzz.tables import (
 )
 from tests.helpers import seal
 
-from lossyfl.digests import digest
+from lossyfl.protocol.digests import digest
 from lossyfl.streams import Stream
 from lossyfl.types import Vector
 

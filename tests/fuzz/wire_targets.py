@@ -17,9 +17,9 @@ from tests.helpers import laplace, seal
 
 import lossyfl
 from lossyfl import Device, Server
+from lossyfl.protocol.schemes import names
+from lossyfl.protocol.states import Delivery, DeviceState, ServerState
 from lossyfl.registry import from_outside
-from lossyfl.schemes import names
-from lossyfl.states import Delivery, DeviceState, ServerState
 from lossyfl.types import Vector
 
 ENTRIES = 64

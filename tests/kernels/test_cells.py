@@ -14,7 +14,7 @@ from lossyfl.kernels.cells import (
     search_steps,
     spread_edges,
 )
-from lossyfl.magnitudes import EDGES
+from lossyfl.quantizers.magnitudes import EDGES
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.helpers import laplace
 
 from lossyfl import Address, FrameError, InputError, Kind, decode, inspect, scheme, stream
-from lossyfl.digests import digest
 from lossyfl.errors import NotFinite
 from lossyfl.links import LinkState, Message, Schedule, Tracked
 from lossyfl.links.tracked import NEW
+from lossyfl.protocol.digests import digest
 from lossyfl.quantizers.deadzone import Deadzone
 from lossyfl.types import Vector
 from lossyfl.wire.frame import pack_raw

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers import f32
 
-from lossyfl import magnitudes, quantizer, stream
+from lossyfl import quantizer, stream
+from lossyfl.quantizers import magnitudes
 from lossyfl.quantizers.binned import Filled, fill
 from lossyfl.quantizers.cells import Cells, Survey
 from lossyfl.types import Quantized, Vector

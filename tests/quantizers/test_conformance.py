@@ -6,10 +6,10 @@ from tests.helpers import f32
 
 from lossyfl import InputError, Quantizer, decode, encode, inspect, quantizer, stream
 from lossyfl.quantizers import names
-from lossyfl.rotation import padded_length
 from lossyfl.types import Vector
-from lossyfl.vectors import block_bounds
+from lossyfl.wire.rotation import padded_length
 from lossyfl.wire.values import values
+from lossyfl.wire.vectors import block_bounds
 
 VECTORS: dict[str, Vector] = {
     "zeros": np.zeros(100, np.float32),

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers import f32
 
-from lossyfl import decode, encode, inspect, magnitudes, quantizer, stream
+from lossyfl import decode, encode, inspect, quantizer, stream
+from lossyfl.quantizers import magnitudes
 from lossyfl.quantizers.cells import Cells, Survey
 from lossyfl.types import Vector
-from lossyfl.vectors import block_bounds
+from lossyfl.wire.vectors import block_bounds
 
 ENTRIES = 400_000
 # Bits an entry; the error of the best uniform quantizer with a dead zone on Laplacian entries.

@@ -7,7 +7,7 @@ from lossyfl import Address, InputError, decode, encode, quantizer, stream
 from lossyfl.links import Message, budgeted
 from lossyfl.quantizers.dithered import size
 from lossyfl.types import Vector
-from lossyfl.vectors import block_bounds
+from lossyfl.wire.vectors import block_bounds
 
 
 def vector(kind: str, entries: int) -> Vector:

@@ -6,8 +6,8 @@ from tests.helpers import laplace
 
 from lossyfl import InputError, decode, encode, quantizer, stream
 from lossyfl.quantizers.eden import lloyd_max, lloyd_max_error
-from lossyfl.rotation import rotate
 from lossyfl.types import Vector
+from lossyfl.wire.rotation import rotate
 
 ENTRIES = 2**15
 

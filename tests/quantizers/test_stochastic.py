@@ -14,8 +14,8 @@ from tests.helpers import f32
 from lossyfl import InputError, Stochastic, stream
 from lossyfl.quantizers.stochastic import reference
 from lossyfl.types import Bounds, Ladder, Quantized, Scale, Vector
-from lossyfl.vectors import block_bounds
 from lossyfl.wire.values import values
+from lossyfl.wire.vectors import block_bounds
 
 FALSE_ALARM = 1e-6
 """Every statistical test below fails by chance with at most this probability; seeds are fixed."""

@@ -5,10 +5,10 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from lossyfl.measures import Measured
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.ledger_file import HEADER
-from lossyfl.simulation.records import Round, Seconds, Traffic
+from lossyfl.protocol.measures import Measured
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.ledger_file import HEADER
+from lossyfl.results.records import Round, Seconds, Traffic
 
 SETTINGS = Experiment(
     task="digits", scheme="lfl:q1=2,q2=2", rounds=4, devices=3, tau=4, batch=16,

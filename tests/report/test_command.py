@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lossyfl.commands import report
 from lossyfl.errors import InputError
-from lossyfl.simulation.results import Results
+from lossyfl.results.directory import Results
 
 app = typer.Typer()
 app.command()(report.report)

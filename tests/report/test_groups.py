@@ -9,8 +9,8 @@ from tests.report.synthetic import SETTINGS, record, write
 from lossyfl import InputError
 from lossyfl.report.groups import Group, group
 from lossyfl.report.runs import find
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.results import Results
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment
 
 
 def groups(folder: Path, *settings: Experiment) -> list[Group]:

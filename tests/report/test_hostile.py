@@ -17,10 +17,10 @@ from lossyfl.errors import InputError, LossyflError
 from lossyfl.report import runs, savings
 from lossyfl.report.link import Link
 from lossyfl.report.rows import row
-from lossyfl.simulation import ledger_file
-from lossyfl.simulation.experiment import experiment, read_toml
-from lossyfl.simulation.records import read_rounds
-from lossyfl.simulation.results import Results
+from lossyfl.results import ledger_file
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import experiment, read_toml
+from lossyfl.results.records import read_rounds
 
 NAMES = ("config.toml", "rounds.jsonl", "run.json", "ledger.csv")
 ROUND = asdict(record(1))

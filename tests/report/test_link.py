@@ -11,7 +11,7 @@ from lossyfl.report.groups import Group, group
 from lossyfl.report.link import Link, elapsed, load
 from lossyfl.report.pays import Pays, downlink, uplink
 from lossyfl.report.runs import find
-from lossyfl.simulation.records import Round
+from lossyfl.results.records import Round
 
 LINK = Link(downlink=10_000, uplink=2_000, latency=0.1)
 

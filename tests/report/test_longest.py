@@ -7,7 +7,7 @@ from tests.report.synthetic import ledger, record
 
 from lossyfl import InputError
 from lossyfl.report.longest import longest_replies
-from lossyfl.simulation.ledger_file import HEADER
+from lossyfl.results.ledger_file import HEADER
 
 
 def test_of_each_round(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from tests.hostile import again, changed
 
 from lossyfl import InputError, LossyflError
 from lossyfl.files import safetensors, snapshot
+from lossyfl.results.experiment import Experiment, experiment, read_toml
 from lossyfl.simulation import checkpoint
-from lossyfl.simulation.experiment import Experiment, experiment, read_toml
 from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.store import DIGEST
 

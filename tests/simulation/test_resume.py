@@ -13,10 +13,10 @@ import pytest
 
 from lossyfl import InputError
 from lossyfl.errors import Stopped
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import read_rounds
 from lossyfl.simulation import checkpoint
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import read_rounds
-from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.store import wait_until_alone
 

@@ -14,13 +14,13 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from lossyfl import Device, InputError, Server, stream
 from lossyfl.files import safetensors
-from lossyfl.ledger import Entry
-from lossyfl.round import sample
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.ledger_file import read
+from lossyfl.protocol.ledger import Entry
+from lossyfl.protocol.round import sample
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.ledger_file import read
+from lossyfl.results.records import Round, read_rounds
 from lossyfl.simulation.pool import open_pool
-from lossyfl.simulation.records import Round, read_rounds
-from lossyfl.simulation.results import Results
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.run import run
 from lossyfl.simulation.setup import Setup, prepare
@@ -30,7 +30,7 @@ from lossyfl.tasks.training import Moments, Trainer
 from lossyfl.types import Vector
 
 if TYPE_CHECKING:
-    from lossyfl.server import Listen
+    from lossyfl.protocol.server import Listen
 
 TINY = "tests.simulation.tiny:make_task"
 BASE = Experiment(task=TINY, rounds=8)

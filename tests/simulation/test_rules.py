@@ -9,9 +9,9 @@ import torch
 from lossyfl import Device, Server, quantizer
 from lossyfl.errors import Diverged
 from lossyfl.links import Damped, ErrorFeedback, Link, Lossless, Schedule, Tracked
-from lossyfl.optimizers import Plain
-from lossyfl.schemes import Scheme, ServerModel
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.protocol.optimizers import Plain
+from lossyfl.protocol.schemes import Scheme, ServerModel
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import Moments, Trainer

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lossyfl import InputError
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation import run as module
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import run
 from lossyfl.simulation.setup import Setup, prepare
 

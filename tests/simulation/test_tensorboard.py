@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import read_rounds
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import read_rounds
 from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.tensorboard import TensorBoard
 

@@ -9,9 +9,12 @@ import pytest
 
 from lossyfl import InputError
 from lossyfl.commands.options import rounds_of
-from lossyfl.links import Message, budget, policy, schedule
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import Round
+from lossyfl.compressors import budgeted as budget
+from lossyfl.compressors import policy
+from lossyfl.compressors import scheduled as schedule
+from lossyfl.links import Message
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import Round
 from lossyfl.simulation.run import Silent, resume, run
 from lossyfl.types import Quantized, Quantizer, Vector
 

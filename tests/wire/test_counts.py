@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossyfl import FrameError
-from lossyfl.histogram import entropy
 from lossyfl.wire import counts as wire_counts
+from lossyfl.wire.histogram import entropy
 
 tables = st.lists(
     st.one_of(st.just(0), st.integers(0, 5), st.integers(0, 2**30)), min_size=2, max_size=300

@@ -23,11 +23,11 @@ from lossyfl import (
     inspect,
     stream,
 )
-from lossyfl.histogram import entropy
 from lossyfl.types import Counts, Rotation, Symbols
 from lossyfl.wire import frame as frames
 from lossyfl.wire import radix
 from lossyfl.wire.adding import open_addend
+from lossyfl.wire.histogram import entropy
 from lossyfl.wire.values import values
 
 HEADER = 32

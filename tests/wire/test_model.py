@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.histogram import entropy
 from lossyfl.kernels.plan import TOLERANCE
 from lossyfl.wire import counts as wire_counts
+from lossyfl.wire.histogram import entropy
 from lossyfl.wire.model import LETTER_BITS, WIDE_BITS, build, choose, cost, normalise
 
 weights = st.lists(

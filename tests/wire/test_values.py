@@ -7,7 +7,7 @@ import pytest
 from tests.helpers import forge, laplace
 
 from lossyfl import FrameError, Rotated, Stochastic, decode, encode, stream
-from lossyfl.vectors import block_bounds
+from lossyfl.wire.vectors import block_bounds
 
 
 def test_long_rows_for_short_blocks_take_no_time() -> None:

@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from lossyfl import machine
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
-from lossyfl.codec import decode, encode, inspect
 from lossyfl.extras import require
-from lossyfl.histogram import entropy
 from lossyfl.kernels.rans import gather
 from lossyfl.quantizers.stochastic import Stochastic, reference
+from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Ladder, Quantized, Vector
-from lossyfl.vectors import block_bounds
 from lossyfl.wire import body
+from lossyfl.wire.codec import decode, encode, inspect
+from lossyfl.wire.histogram import entropy
+from lossyfl.wire.vectors import block_bounds
 
 ZERO_SHARES = (0.3, 0.5, 0.7, 0.9, 0.95, 0.99)
 LEVELS = (1, 2, 5, 50, 1000)

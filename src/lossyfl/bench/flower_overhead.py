@@ -16,11 +16,11 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from lossyfl import machine
 from lossyfl.bench import flower
 from lossyfl.bench.flower import Look
 from lossyfl.extras import require
 from lossyfl.files.atomic import write_atomically
+from lossyfl.results import machine
 
 Engine = Literal["simulation", "deployment"]
 GOALS = {"simulation": 1.3, "deployment": 1.1}

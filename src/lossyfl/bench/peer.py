@@ -14,7 +14,7 @@ from rich.console import Console
 from lossyfl.bench import flower
 from lossyfl.bench.rounds import DIGITS, Comparison
 from lossyfl.bench.tables import Sheet
-from lossyfl.simulation.records import read_rounds
+from lossyfl.results.records import read_rounds
 
 SETTINGS: flower.Settings = {
     "task": DIGITS,

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from lossyfl import machine
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
-from lossyfl.codec import decode
+from lossyfl.compressors.budgeted import ADJUSTABLE
+from lossyfl.compressors.policy import Policy
 from lossyfl.links import Message, Schedule, budgeted
-from lossyfl.links.budget import ADJUSTABLE
-from lossyfl.links.policy import Policy
 from lossyfl.quantizers import quantizer
+from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
+from lossyfl.wire.codec import decode
 from lossyfl.wire.header import Address
 
 PEER = "stochastic:levels=2"

@@ -10,7 +10,7 @@ from statistics import median
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.trial import experiment, simulation
 from lossyfl.extras import of_extra
-from lossyfl.simulation.records import Round
+from lossyfl.results.records import Round
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.training import Trainer, initial_model, without_denormals
 from lossyfl.types import Vector

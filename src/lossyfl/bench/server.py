@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from lossyfl import machine
 from lossyfl.bench.tables import Sheet
 from lossyfl.bench.timing import ratio, side_by_side
-from lossyfl.codec import decode, encode
 from lossyfl.extras import require
+from lossyfl.protocol.schemes import scheme
+from lossyfl.protocol.server import Server
 from lossyfl.quantizers.stochastic import Stochastic
-from lossyfl.rotation import hadamard
-from lossyfl.schemes import scheme
-from lossyfl.server import Server
+from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire.adding import Letters, open_addend
+from lossyfl.wire.codec import decode, encode
 from lossyfl.wire.frame import with_digest
+from lossyfl.wire.rotation import hadamard
 
 if TYPE_CHECKING:
     from collections.abc import Callable

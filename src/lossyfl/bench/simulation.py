@@ -13,12 +13,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lossyfl import machine
 from lossyfl.bench import growth, peer, rounds
 from lossyfl.bench.growth import Devices, Entries
 from lossyfl.bench.peer import Peer
 from lossyfl.bench.rounds import CASES, Comparison, Phases
 from lossyfl.bench.tables import Sheet
+from lossyfl.results import machine
 from lossyfl.simulation.memory import keep_freed_memory
 
 

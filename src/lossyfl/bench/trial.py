@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.pool import open_pool
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup

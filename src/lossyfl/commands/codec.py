@@ -13,7 +13,7 @@ from lossyfl.commands.output import can_write, console, echo
 from lossyfl.errors import InputError
 
 if TYPE_CHECKING:
-    from lossyfl.codec import FrameInfo
+    from lossyfl.wire.codec import FrameInfo
 
 app = typer.Typer(help="Vectors and models to frames and back.", no_args_is_help=True)
 
@@ -89,8 +89,8 @@ def inspect(
     as_json: Json = False,
 ) -> None:
     """Show what a frame is made of, and what it costs."""
-    from lossyfl.codec import inspect as look
     from lossyfl.files.bundle import read_frame
+    from lossyfl.wire.codec import inspect as look
 
     info = look(read_frame(source), max_entries=max_entries)
     if as_json:
@@ -104,7 +104,7 @@ def inspect(
 @app.command()
 def demo(as_json: Json = False) -> None:
     """Encode and decode a real model update and print the table of sizes."""
-    from lossyfl.demo import LEGEND, measure, table
+    from lossyfl.experiments.codec_demo import LEGEND, measure, table
 
     rows = measure()
     if as_json:

@@ -101,7 +101,7 @@ def play(
     """
     from lossyfl.experiments.compare import check
     from lossyfl.experiments.side_by_side import jobs_for
-    from lossyfl.simulation.results import Results
+    from lossyfl.results.directory import Results
 
     check(planned, data_dir)
     left = [run for run in planned if not (run.is_complete or run.has_diverged)]
@@ -207,8 +207,8 @@ def write_report(out: Path, folders: "Sequence[Path]", note: str = "") -> "list[
 
 def facts(run: "Planned") -> dict[str, object]:
     """A run as JSON."""
-    from lossyfl.simulation.records import read_rounds
-    from lossyfl.simulation.results import Results, summarize
+    from lossyfl.results.directory import Results, summarize
+    from lossyfl.results.records import read_rounds
 
     summary = summarize(read_rounds(Results(run.folder).rounds))
     chosen = run.experiment

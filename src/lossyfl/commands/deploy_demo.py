@@ -60,7 +60,7 @@ def deploy_demo(
     With --downlink and --uplink (as root) every node has a link of its own, and plain FedAvg is trained
     on the same links beside it. Everything that is started is stopped, also by Ctrl-C.
     """
-    from lossyfl.schemes import scheme as build
+    from lossyfl.protocol.schemes import scheme as build
 
     build(scheme)  # raises before anything starts
     links = _links(nodes, downlink, uplink)
@@ -162,7 +162,7 @@ def _show(ran: Sequence[Ran], out: Path) -> None:
 
 def _ledger(results: Path, screen: "Console") -> None:
     from lossyfl.report.text import size
-    from lossyfl.simulation.records import read_rounds
+    from lossyfl.results.records import read_rounds
 
     rounds = read_rounds(results / "rounds.jsonl")
     for name, sides in (("down", [r.down for r in rounds]), ("up", [r.up for r in rounds])):

@@ -18,7 +18,7 @@ from lossyfl.registry import from_outside, items, paths
 
 if TYPE_CHECKING:
     from lossyfl.commands.progress import Display
-    from lossyfl.simulation.experiment import Experiment
+    from lossyfl.results.experiment import Experiment
 
 D = TypeVar("D", bound="Display")
 
@@ -127,7 +127,7 @@ def _file(config: Path | None) -> dict[str, object]:
     """The settings of a TOML file; names may be spelt with - or _."""
     if config is None:
         return {}
-    from lossyfl.simulation.experiment import KEYS, check_keys, read_toml
+    from lossyfl.results.experiment import KEYS, check_keys, read_toml
 
     settings = {key.replace("-", "_"): value for key, value in read_toml(config).items()}
     check_keys(settings, [*KEYS, *HOW, *BUDGETS])
@@ -184,7 +184,7 @@ def checked(
 
     schemes: those that are run, where they are not the experiment's
     """
-    from lossyfl.simulation.experiment import experiment
+    from lossyfl.results.experiment import experiment
 
     chosen = experiment(settings)
     check(chosen, data_dir, schemes)

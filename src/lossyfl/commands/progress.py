@@ -17,7 +17,7 @@ from lossyfl.report.text import duration, size
 if TYPE_CHECKING:  # torch would come with them, and this begins before
     from collections.abc import Sequence
 
-    from lossyfl.simulation.records import Round
+    from lossyfl.results.records import Round
     from lossyfl.simulation.run import Outcome, Watcher
     from lossyfl.simulation.setup import Setup
 

@@ -112,7 +112,7 @@ def _follow(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "l
 
 def _is_busy(folder: Path) -> bool:
     """Whether a run or a comparison goes on in a folder or below."""
-    from lossyfl.simulation.results import is_locked
+    from lossyfl.results.directory import is_locked
 
     return any(is_locked(lock.parent) for lock in folder.rglob(".lock"))
 

@@ -17,7 +17,7 @@ from lossyfl.extras import check_installed
 from lossyfl.registry import paths
 
 if TYPE_CHECKING:
-    from lossyfl.simulation.experiment import Experiment
+    from lossyfl.results.experiment import Experiment
     from lossyfl.simulation.run import Outcome, Watcher
 
 
@@ -135,20 +135,20 @@ def resume(
 
 def _folder(chosen: "Experiment") -> Path:
     """Where a run goes if nobody says: other settings, another folder."""
-    from lossyfl.simulation.experiment import named
+    from lossyfl.results.experiment import named
 
     return Path("runs") / named(chosen)
 
 
 def _check_free(folder: Path, *, force: bool) -> None:
-    from lossyfl.simulation.results import Results
+    from lossyfl.results.directory import Results
 
     Results(folder).check_free(force=force)
 
 
 def _check_resumed(folder: Path) -> None:
     """Raise if there is no run, or one that cannot go on here."""
-    from lossyfl.simulation.results import Results
+    from lossyfl.results.directory import Results
     from lossyfl.simulation.words import check_words
 
     check_words(Results(folder).read_config())
@@ -177,7 +177,7 @@ def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher | None":
 
 def _finish(outcome: "Outcome", *, as_json: bool) -> None:
     """Say what the run came to, and how to go on if it is not done."""
-    from lossyfl.simulation.results import Results
+    from lossyfl.results.directory import Results
 
     if as_json:
         facts = {"folder": str(outcome.folder), "finished": outcome.finished}

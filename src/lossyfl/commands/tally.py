@@ -9,7 +9,7 @@ from lossyfl.report.text import duration, size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossyfl.simulation.records import Round
+    from lossyfl.results.records import Round
     from lossyfl.simulation.setup import Setup
 
 BAR = 20

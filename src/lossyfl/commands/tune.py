@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lossyfl.experiments.tune import Answer, Trial
     from lossyfl.experiments.vectors import Coded
-    from lossyfl.simulation.experiment import Experiment
+    from lossyfl.results.experiment import Experiment
 
 
 def tune(
@@ -220,7 +220,7 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
 def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
     from rich.table import Table
 
-    from lossyfl.limits import gaussian
+    from lossyfl.theory.limits import gaussian
 
     table = Table(title=f"{name} as a frame; nmse is ||Q(x) - x||^2 / ||x||^2")
     for head in ("quantizer", "bytes", "bits an entry", "nmse", "x Gaussian limit"):

@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl import theory
-from lossyfl.codec import quantize
 from lossyfl.experiments.bound_settings import Setting
 from lossyfl.experiments.logistic import Optimum, Source, one_thread, optimum
 from lossyfl.experiments.logistic import regression as load
@@ -37,6 +36,7 @@ from lossyfl.experiments.regression import Array, Indices, Regression
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.streams import stream
 from lossyfl.tasks.steps import step
+from lossyfl.wire.codec import quantize
 from lossyfl.wire.values import values
 
 Tick: TypeAlias = Callable[[str, int, int], object]

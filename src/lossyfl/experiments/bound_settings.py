@@ -12,8 +12,8 @@ from lossyfl import theory
 from lossyfl.errors import InputError
 from lossyfl.experiments.logistic import Source
 from lossyfl.experiments.regression import Array
+from lossyfl.protocol.schemes import levels
 from lossyfl.quantizers.stochastic import Stochastic
-from lossyfl.schemes import levels
 from lossyfl.tasks.partitions import partition as check_partition
 from lossyfl.tasks.steps import step
 

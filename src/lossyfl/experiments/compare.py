@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lossyfl.errors import InputError
-from lossyfl.schemes import scheme
+from lossyfl.protocol.schemes import scheme
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import KEYS, Experiment, slug
+from lossyfl.results.records import read_rounds
 from lossyfl.simulation import checkpoint
-from lossyfl.simulation.experiment import KEYS, Experiment, slug
-from lossyfl.simulation.records import read_rounds
-from lossyfl.simulation.results import Results
 from lossyfl.simulation.run import Outcome, Watcher, resume, run
 from lossyfl.simulation.setup import load_task, ready
 

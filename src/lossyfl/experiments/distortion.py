@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lossyfl import limits
 from lossyfl.experiments.vectors import Coded
 from lossyfl.report import sheet
 from lossyfl.report.styles import INK, MARKERS, OTHERS
+from lossyfl.theory import limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

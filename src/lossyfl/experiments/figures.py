@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lossyfl.errors import InputError, one_of
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.results.experiment import Experiment
 
 BATCH = 20
 """Samples of a local step, for two cores; the paper's are `Figure.paper_batch`."""

@@ -60,7 +60,7 @@ class Optimum:
 @lru_cache(maxsize=2)  # of large data sets it is large
 def regression(source: Source) -> Regression:
     """The problem of a source, its samples loaded and divided."""
-    from lossyfl.simulation.experiment import Experiment
+    from lossyfl.results.experiment import Experiment
     from lossyfl.simulation.setup import load_task, ready
 
     chosen = _cut(load_task(source.task, source.data_dir), source.samples)

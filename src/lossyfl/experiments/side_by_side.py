@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Literal
 
 from lossyfl.errors import Diverged, InputError, LossyflError, Stopped
 from lossyfl.experiments.compare import Planned, go_on
+from lossyfl.results.records import Round
 from lossyfl.simulation.memory import keep_freed_memory
-from lossyfl.simulation.records import Round
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.warm import warm_up
 from lossyfl.tasks.optimizers import optimizer

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from lossyfl.compressors.budgeted import SMALLEST
 from lossyfl.errors import InputError
-from lossyfl.links.budget import SMALLEST
+from lossyfl.protocol.schemes import scheme
+from lossyfl.quantizers.targets import target
 from lossyfl.registry import items
-from lossyfl.schemes import scheme
-from lossyfl.simulation.records import Round, is_number, read_rounds
-from lossyfl.simulation.results import Results
-from lossyfl.targets import target
+from lossyfl.results.directory import Results
+from lossyfl.results.records import Round, is_number, read_rounds
 
 LAST = 10
 """Looks whose mean is the accuracy of a run, of those in its last part."""

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
-from lossyfl.codec import decode
+from lossyfl.compressors.budgeted import ADJUSTABLE, SMALLEST
+from lossyfl.compressors.policy import Policy
 from lossyfl.errors import InputError
 from lossyfl.links import Message, Schedule, budgeted_once
-from lossyfl.links.budget import ADJUSTABLE, SMALLEST
-from lossyfl.links.policy import Policy
 from lossyfl.quantizers import quantizer
+from lossyfl.quantizers.targets import target
 from lossyfl.streams import stream
-from lossyfl.targets import target
 from lossyfl.types import Vector
-from lossyfl.vectors import as_vector, check_finite, nmse
+from lossyfl.wire.codec import decode
 from lossyfl.wire.header import Address
+from lossyfl.wire.vectors import as_vector, check_finite, nmse
 
 FIXED = (
     *(f"stochastic:levels={levels}" for levels in (1, 2, 5, 20, 100)),

@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.codec import FrameInfo, decode, encode, inspect
 from lossyfl.errors import InputError
 from lossyfl.files import safetensors
 from lossyfl.files.atomic import write_atomically
@@ -23,8 +22,9 @@ from lossyfl.files.reading import parse_json, read_bytes, require_file
 from lossyfl.files.safetensors import File, Tensor
 from lossyfl.streams import Stream
 from lossyfl.types import Quantizer, Vector
-from lossyfl.vectors import as_vector, narrow_bfloat16, widen_bfloat16
+from lossyfl.wire.codec import FrameInfo, decode, encode, inspect
 from lossyfl.wire.header import MAGIC, MAX_ENTRIES, Address
+from lossyfl.wire.vectors import as_vector, narrow_bfloat16, widen_bfloat16
 
 FRAME = "lossyfl.frame"
 FORMAT = "lossyfl-bundle-1"

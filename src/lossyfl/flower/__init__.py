@@ -5,7 +5,7 @@
 
 Here the words are Flower's where they name Flower's things: node, message, record, strategy, mod. A node
 is one of our devices. What is sent to whom, what is refused and what a device keeps is decided by
-`lossyfl.server` and `lossyfl.device`; this package carries their bytes.
+`lossyfl.protocol.server` and `lossyfl.protocol.device`; this package carries their bytes.
 
     layout     a model as Flower's arrays <-> one vector, and what is not in it
     statistics which floats of a model are no weights, and travel exactly

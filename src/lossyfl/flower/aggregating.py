@@ -1,8 +1,8 @@
 """A round's replies -> the next model: which count, how much, and who takes their mean.
 
-Where the inner strategy averages as FedAvg does, `lossyfl.server` adds up the replies itself: in the order of
-device numbers, so the model is the same to the bit whoever answers first, and in memory for one model. All
-other strategies get every reply as a model.
+Where the inner strategy averages as FedAvg does, `lossyfl.protocol.server` adds up the replies itself:
+in the order of device numbers, so the model is the same to the bit whoever answers first, and in memory
+for one model. All other strategies get every reply as a model.
 """
 
 import math
@@ -14,6 +14,7 @@ import numpy as np
 from flwr.app import ArrayRecord, Message, MetricRecord
 from numpy.typing import NDArray
 
+from lossyfl.compressors.bounded import clipped, norm
 from lossyfl.errors import InputError, Refused
 from lossyfl.flower import layout as layouts
 from lossyfl.flower import privacy
@@ -25,8 +26,7 @@ from lossyfl.flower.replies import Answer, leave_out_odd_metrics, loss_key, weig
 from lossyfl.flower.statistics import is_spread
 from lossyfl.flower.training import STAND_IN, Training
 from lossyfl.flower.weights import level_losses, weigh
-from lossyfl.links.bounded import clipped, norm
-from lossyfl.rules import is_within
+from lossyfl.protocol.rules import is_within
 from lossyfl.types import Vector
 
 if TYPE_CHECKING:

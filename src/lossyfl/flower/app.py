@@ -25,7 +25,7 @@ from lossyfl.errors import Stopped
 from lossyfl.files import disk
 from lossyfl.flower.mod import lossy_mod, named_by_server
 from lossyfl.flower.strategy import LossyStrategy
-from lossyfl.simulation.experiment import KEYS, Experiment, experiment
+from lossyfl.results.experiment import KEYS, Experiment, experiment
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.flat import Place
 from lossyfl.tasks.training import Moments, Score, Trainer, chunks

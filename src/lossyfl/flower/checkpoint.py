@@ -11,7 +11,7 @@ from lossyfl.flower.defaults import FORMER
 from lossyfl.flower.logs import log
 from lossyfl.flower.saved import Saved, read_inner, restore_inner
 from lossyfl.flower.training import Training
-from lossyfl.schemes import scheme
+from lossyfl.protocol.schemes import scheme
 
 
 def save(training: Training, path: Path, number: int) -> None:

@@ -22,8 +22,8 @@ from flwr.serverapp.strategy import (
 )
 
 from lossyfl.links import ErrorFeedback
+from lossyfl.protocol.schemes import Scheme
 from lossyfl.quantizers.stochastic import Stochastic
-from lossyfl.schemes import Scheme
 
 FOR_MEANS = "lfl:q1=5,q2=5,scale=tensor"
 FOR_OTHERS = "lfl:q1=5,q2=8,scale=tensor"

@@ -20,12 +20,12 @@ from typing import cast
 from flwr.app import Array, ConfigRecord, RecordDict
 
 from lossyfl import __version__
-from lossyfl.digests import NOTHING, Held
 from lossyfl.errors import LossyflError
 from lossyfl.flower.folders import TRAINING
 from lossyfl.flower.layout import MOST_AXES, Exact
 from lossyfl.flower.logs import shown
-from lossyfl.states import UNKNOWN
+from lossyfl.protocol.digests import NOTHING, Held
+from lossyfl.protocol.states import UNKNOWN
 from lossyfl.wire.header import VERSION
 
 FORMAT = f"1.{VERSION}"

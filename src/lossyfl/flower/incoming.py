@@ -9,7 +9,7 @@ from lossyfl.flower.envelope import Foreign, unpack_up
 from lossyfl.flower.refusing import refuse, say_once
 from lossyfl.flower.replies import Answer, readable, refusal_of
 from lossyfl.flower.training import Training
-from lossyfl.states import check_number
+from lossyfl.protocol.states import check_number
 
 RAISED = 2
 """Flower's code for an app that raised an exception."""

@@ -11,8 +11,8 @@ from typing import Any, cast
 from flwr.serverapp.strategy import FedAvg, FedProx, Strategy
 
 from lossyfl.errors import InputError
-from lossyfl.optimizers import Plain
-from lossyfl.schemes import Scheme, scheme
+from lossyfl.protocol.optimizers import Plain
+from lossyfl.protocol.schemes import Scheme, scheme
 
 STEPS = (
     "configure_train",

@@ -19,11 +19,11 @@ from lossyfl.flower.envelope import Up
 from lossyfl.flower.layout import Exact
 from lossyfl.flower.logs import log, shown
 from lossyfl.flower.written import COMMAND, Written
-from lossyfl.ledger import Refusals
-from lossyfl.server import Server
-from lossyfl.simulation.experiment import Experiment
-from lossyfl.simulation.records import Round, Seconds, Traffic, downlink, read_rounds, traffic
-from lossyfl.simulation.results import Results, State
+from lossyfl.protocol.ledger import Refusals
+from lossyfl.protocol.server import Server
+from lossyfl.results.directory import Results, State
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import Round, Seconds, Traffic, downlink, read_rounds, traffic
 
 
 @dataclass(slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lossyfl.errors import InputError
 from lossyfl.flower.statistics import is_spread, statistics
 from lossyfl.types import Vector
-from lossyfl.vectors import narrow_bfloat16, widen_bfloat16
+from lossyfl.wire.vectors import narrow_bfloat16, widen_bfloat16
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WHOLE = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from flwr.app import Array, ArrayRecord, Context, Error, Message, MessageType, RecordDict
 
-from lossyfl.device import Device
 from lossyfl.errors import InputError, LossyflError
 from lossyfl.flower.envelope import Down, Foreign, Up, pack_up, unpack_down
 from lossyfl.flower.folders import QUOTA, default_root
@@ -36,9 +35,10 @@ from lossyfl.flower.logs import LONGEST_LINE, log, shown
 from lossyfl.flower.nodes import made_of
 from lossyfl.flower.privacy import SECURE_AGGREGATION, bound_beside, is_secure_aggregation
 from lossyfl.flower.store import Remembered, Store
+from lossyfl.protocol.device import Device
+from lossyfl.protocol.schemes import Scheme, scheme
+from lossyfl.protocol.states import Delivery
 from lossyfl.registry import from_outside
-from lossyfl.schemes import Scheme, scheme
-from lossyfl.states import Delivery
 from lossyfl.wire.header import MAX_ENTRIES
 
 REFUSED = 6

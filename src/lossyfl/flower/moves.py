@@ -1,9 +1,10 @@
 """How far a reply moves the arrays that travel exactly, beside what others do.
 
-The rule of norms (`lossyfl.rules`) sees the vector only. Here the distance of an array is that of its
-farthest entry from the server's, and the usual distance is the upper median over the replies of the round,
-zeros too: what most leave alone, one cannot lead away. Up to `factor` times that is usual; but a whole number
-may always move by `factor`, and a float by the largest one of its array: somebody has to be the first.
+The rule of norms (`lossyfl.protocol.rules`) sees the vector only. Here the distance of an array is that of
+its farthest entry from the server's, and the usual distance is the upper median over the replies of the
+round, zeros too: what most leave alone, one cannot lead away. Up to `factor` times that is usual; but a
+whole number may always move by `factor`, and a float by the largest one of its array: somebody has to be
+the first.
 """
 
 import statistics
@@ -15,7 +16,7 @@ from flwr.app import Array
 from lossyfl.errors import Refused
 from lossyfl.flower.layout import Exact, whole_values
 from lossyfl.flower.logs import shown
-from lossyfl.rules import ReplyRule
+from lossyfl.protocol.rules import ReplyRule
 
 
 def bounds(replies: Sequence[Exact], before: Exact, rule: ReplyRule) -> dict[str, float]:

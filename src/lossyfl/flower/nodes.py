@@ -9,8 +9,8 @@ its replies only; silence and errors change nothing, since a device passes over 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from lossyfl.digests import NOTHING, Held
 from lossyfl.errors import Refused
+from lossyfl.protocol.digests import NOTHING, Held
 
 STRANGER = 1 << 62
 """Numbers from here on are made of node ids."""

@@ -5,12 +5,12 @@ from dataclasses import replace
 from flwr.app import ArrayRecord, ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
-from lossyfl.digests import NOTHING
 from lossyfl.errors import InputError
 from lossyfl.flower.envelope import Down, pack_down, pack_frames
 from lossyfl.flower.nodes import Peer
 from lossyfl.flower.training import Training
-from lossyfl.states import UNKNOWN, Delivery
+from lossyfl.protocol.digests import NOTHING
+from lossyfl.protocol.states import UNKNOWN, Delivery
 
 
 def wrap(

@@ -23,7 +23,7 @@ from flwr.supercore.differential_privacy import KEY_CLIPPING_NORM
 from lossyfl.errors import InputError
 from lossyfl.flower.layout import Exact, Layout, whole_values
 from lossyfl.flower.weights import Weights
-from lossyfl.rules import ReplyRule
+from lossyfl.protocol.rules import ReplyRule
 
 CLIENT_SIDE = (
     DifferentialPrivacyClientSideFixedClipping,

@@ -8,12 +8,12 @@ from logging import WARNING
 
 from flwr.app import Message
 
-from lossyfl.aggregation import ELSEWHERE
 from lossyfl.errors import LossyflError, Refused
 from lossyfl.flower.logs import LONGEST_LINE, log, shown
 from lossyfl.flower.mod import REFUSED
 from lossyfl.flower.replies import Answer, Note, Refuse, as_error, refusal_of
 from lossyfl.flower.training import Training
+from lossyfl.protocol.aggregation import ELSEWHERE
 
 UNREADABLE = "unreadable"
 """Why a reply is refused whose records are not as they must be."""

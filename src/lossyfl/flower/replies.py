@@ -18,7 +18,7 @@ from flwr.serverapp.strategy import Strategy
 from lossyfl.errors import InputError, LossyflError
 from lossyfl.flower.envelope import Foreign, Up
 from lossyfl.flower.logs import LONGEST_LINE, log, log_traceback, shown
-from lossyfl.rules import LARGEST
+from lossyfl.protocol.rules import LARGEST
 
 Refuse = Callable[["Answer", LossyflError], None]
 Note = Callable[["Answer", str], None]

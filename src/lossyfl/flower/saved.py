@@ -23,8 +23,8 @@ from lossyfl.flower.folders import TRAINING
 from lossyfl.flower.layout import DTYPE, Exact, Layout, read_layout
 from lossyfl.flower.logs import log
 from lossyfl.flower.nodes import Known
-from lossyfl.rules import is_within
-from lossyfl.states import ServerState
+from lossyfl.protocol.rules import is_within
+from lossyfl.protocol.states import ServerState
 
 BRAIN = "bfloat16"
 """NumPy has none: two bytes without a meaning."""

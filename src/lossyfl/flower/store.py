@@ -33,7 +33,7 @@ from lossyfl.files.atomic import STATE, STATE_FOLDER, open_private, private_fold
 from lossyfl.flower import folders
 from lossyfl.flower.layout import read_layout
 from lossyfl.flower.logs import log
-from lossyfl.states import DeviceState
+from lossyfl.protocol.states import DeviceState
 
 SLOTS = ("device-0.safetensors", "device-1.safetensors")
 CURRENT = "current"

@@ -41,9 +41,9 @@ from lossyfl.flower.refusing import note, refuse_into, say_once
 from lossyfl.flower.replies import Answer, alike, leave_out_odd_metrics, weight_key
 from lossyfl.flower.training import Training
 from lossyfl.flower.weights import Weights, check_weights, whole_weights
-from lossyfl.rules import ReplyRule
-from lossyfl.server import DEFAULT_RULE, Server
-from lossyfl.simulation.records import Round
+from lossyfl.protocol.rules import ReplyRule
+from lossyfl.protocol.server import DEFAULT_RULE, Server
+from lossyfl.results.records import Round
 
 MOST_THREADS = 4
 """More do not help: coding waits for memory."""

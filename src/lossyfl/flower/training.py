@@ -17,9 +17,9 @@ from lossyfl.flower.inner import Steps
 from lossyfl.flower.journal import Journal
 from lossyfl.flower.nodes import Nodes
 from lossyfl.flower.weights import Weights
-from lossyfl.rules import ReplyRule
-from lossyfl.schemes import Scheme
-from lossyfl.server import Server
+from lossyfl.protocol.rules import ReplyRule
+from lossyfl.protocol.schemes import Scheme
+from lossyfl.protocol.server import Server
 
 if TYPE_CHECKING:
     from lossyfl.flower.layout import Exact, Layout

@@ -2,7 +2,7 @@
 
 A node's number of samples is its own word. One that says 2^53 would own the mean, and zeros from all would
 end the training. So by default none counts more than ten times the median, and where all are zero all count
-the same (`lossyfl.rules.capped_weights`). Who knows better fixes them: `LossyStrategy(weights=...)`.
+the same (`lossyfl.protocol.rules.capped_weights`). Who knows better fixes them: `LossyStrategy(weights=...)`.
 
 QFedAvg weighs by powers of the nodes' losses instead: a negative one makes NaN of the model, 0 lets it stand
 still, and a huge one owns the mean. So they are held within a factor of ten of their median.
@@ -15,8 +15,8 @@ from typing import Literal, cast
 from lossyfl.errors import InputError, Refused
 from lossyfl.flower.logs import shown
 from lossyfl.flower.replies import Answer, Note, Refuse, refusal_of
-from lossyfl.rules import LARGEST, capped_weights
-from lossyfl.server import MAX_SAMPLES
+from lossyfl.protocol.rules import LARGEST, capped_weights
+from lossyfl.protocol.server import MAX_SAMPLES
 
 Weights = Literal["capped", "said", "equal"] | Mapping[int, int]
 FRACTION = 1 << 20

@@ -11,9 +11,9 @@ from pathlib import Path
 from lossyfl.errors import InputError
 from lossyfl.files.atomic import write_atomically
 from lossyfl.flower.logs import log
-from lossyfl.ledger import Ledger, Refusals
-from lossyfl.simulation.records import Round
-from lossyfl.simulation.results import Results, Sizes, State
+from lossyfl.protocol.ledger import Ledger, Refusals
+from lossyfl.results.directory import Results, Sizes, State
+from lossyfl.results.records import Round
 
 COMMAND = "flwr run"
 """What people type; Flower starts the server's process itself, with secrets on its command line."""

@@ -1,4 +1,4 @@
-/* Subtractive dither: added before rounding, taken off after; lossyfl/dither.py says why. */
+/* Subtractive dither: added before rounding, taken off after; lossyfl/wire/dither.py says why. */
 #include "blocks.h"
 #include "random_words.h"
 

@@ -1,4 +1,4 @@
-"""Subtractive dither: added before rounding, taken off after; `lossyfl.dither` says why."""
+"""Subtractive dither: added before rounding, taken off after; `lossyfl.wire.dither` says why."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-/* Bins of magnitudes: all floats that agree in their upper 16 bits but the sign; lossyfl/magnitudes.py says why. */
+/* Bins of magnitudes: all floats that agree in their upper 16 bits but the sign; lossyfl/quantizers/magnitudes.py says why. */
 #include <math.h>
 
 #include "blocks.h"

@@ -1,4 +1,4 @@
-"""Bins of magnitudes, which `lossyfl.magnitudes` describes."""
+"""Bins of magnitudes, which `lossyfl.quantizers.magnitudes` describes."""
 
 from collections.abc import Iterator
 from itertools import pairwise

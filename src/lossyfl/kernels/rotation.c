@@ -1,4 +1,4 @@
-/* The Walsh-Hadamard transform, stage by stage; lossyfl/rotation.py says what for.
+/* The Walsh-Hadamard transform, stage by stage; lossyfl/wire/rotation.py says what for.
 
    Stages of short stride run inside pieces that fit the first-level cache; of all stages, two run in one pass.
    Every output is the same tree of float32 additions, in whatever order the stages touch the memory. */

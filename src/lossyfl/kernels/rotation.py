@@ -1,4 +1,4 @@
-"""The Walsh-Hadamard transform, which `lossyfl.rotation` describes."""
+"""The Walsh-Hadamard transform, which `lossyfl.wire.rotation` describes."""
 
 import numpy as np
 from numpy.typing import NDArray

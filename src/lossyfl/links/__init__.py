@@ -1,13 +1,13 @@
 """Links: what is sent in one direction, given what the receiver already holds."""
 
+from lossyfl.compressors.budgeted import Budget, budgeted, budgeted_once
+from lossyfl.compressors.damped import Damped, Watched
+from lossyfl.compressors.policy import Policy
+from lossyfl.compressors.scheduled import Schedule
 from lossyfl.links.base import Link, LinkState, Message
-from lossyfl.links.budget import Budget, budgeted, budgeted_once
-from lossyfl.links.damped import Damped, Watched
 from lossyfl.links.direct import Direct
 from lossyfl.links.error_feedback import ErrorFeedback
 from lossyfl.links.lossless import Lossless
-from lossyfl.links.policy import Policy
-from lossyfl.links.schedule import Schedule
 from lossyfl.links.tracked import Tracked
 
 __all__ = [

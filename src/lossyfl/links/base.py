@@ -7,16 +7,14 @@ Both directions use the same interface, and state goes in and comes out: nothing
 moves its own state by receiving its own frame, so there is one piece of code that moves it.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
 
-from lossyfl.streams import Stream
+from lossyfl.compressors.policy import Message
 from lossyfl.types import Vector
-from lossyfl.wire.header import Address
 
 
 def nothing() -> Vector:
@@ -41,23 +39,6 @@ class LinkState:
     def lengths(self) -> tuple[int, int, int]:
         """The entries of the estimate, the memory and the drift."""
         return len(self.estimate), len(self.memory), len(self.drift)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """Where a frame belongs, and how to make it.
-
-    address: for the frame's header
-    rng:     the stream for this round and sender
-    tensors: lengths of the model's tensors, for quantizers with a scale per tensor
-    bound:   the largest norm of what the frame decodes to
-    """
-
-    address: Address
-    rng: Stream
-    tensors: Sequence[int] | None = None
-    threads: int = 1
-    bound: float = math.inf
 
 
 class Link(Protocol):

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lossyfl.codec import decode
+from lossyfl.compressors.policy import Policy
 from lossyfl.links.base import LinkState, Message
-from lossyfl.links.policy import Policy
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.types import Vector
+from lossyfl.wire.codec import decode
 from lossyfl.wire.header import HARD_LIMIT
 
 

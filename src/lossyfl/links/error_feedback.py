@@ -14,12 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from lossyfl.codec import decode
+from lossyfl.compressors.bounded import clipped, make_bounded
+from lossyfl.compressors.policy import Policy
 from lossyfl.links.base import LinkState, Message
-from lossyfl.links.bounded import clipped, make_bounded
-from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
 from lossyfl.wire.adding import terms_of
+from lossyfl.wire.codec import decode
 from lossyfl.wire.header import HARD_LIMIT
 
 

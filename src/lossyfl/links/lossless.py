@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lossyfl.codec import decode
+from lossyfl.compressors.bounded import clipped
 from lossyfl.links.base import LinkState, Message
-from lossyfl.links.bounded import clipped
 from lossyfl.types import Vector
+from lossyfl.wire.codec import decode
 from lossyfl.wire.frame import pack_raw
 from lossyfl.wire.header import HARD_LIMIT
 

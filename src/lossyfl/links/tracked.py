@@ -31,13 +31,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from lossyfl.codec import decode
+from lossyfl.compressors.policy import Policy
 from lossyfl.errors import FrameError, InputError
 from lossyfl.links.base import LinkState, Message, nothing
-from lossyfl.links.policy import Policy
 from lossyfl.types import Vector
-from lossyfl.vectors import product
+from lossyfl.wire.codec import decode
 from lossyfl.wire.header import HEADER, WHOLE, read_header
+from lossyfl.wire.vectors import product
 
 NEW = 0.2
 """What the latest move counts in the drift: coarse frames are noisy, and five of them are less so."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl import magnitudes
-from lossyfl.histogram import count, entropy
-from lossyfl.magnitudes import BINS
+from lossyfl.quantizers import magnitudes
 from lossyfl.quantizers.cells import Cells, Edges, Survey
+from lossyfl.quantizers.magnitudes import BINS
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Codebook, Counts, Quantized, Scaled, Symbols, Vector
+from lossyfl.wire.histogram import count, entropy
 
 UNUSED = 0.03
 """The part of a size that may be left over before a part of a bin is taken."""

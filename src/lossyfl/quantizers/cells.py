@@ -1,9 +1,9 @@
 """Cells of magnitudes: zero below the first edge, then a value for every cell.
 
-Edges lie on edges of bins (`lossyfl.magnitudes`), so that size and error of any cells are known from the
-bins alone, and the best can be chosen among many without looking at the vector again. A cell stands for the
-mean of what fell into it. With a scale per tensor or block, each of them is divided by its own root mean
-square first.
+Edges lie on edges of bins (`lossyfl.quantizers.magnitudes`), so that size and error of any cells are known
+from the bins alone, and the best can be chosen among many without looking at the vector again. A cell
+stands for the mean of what fell into it. With a scale per tensor or block, each of them is divided by its own
+root mean square first.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from lossyfl.kernels.cells import cost_of_cells
 from lossyfl.kernels.checks import fits
-from lossyfl.magnitudes import BINS, Floats, Magnitudes
-from lossyfl.targets import Target, check_reached
+from lossyfl.quantizers.magnitudes import BINS, Floats, Magnitudes
+from lossyfl.quantizers.targets import Target, check_reached
 from lossyfl.types import Counts, Symbols, Vector, symbol_type
 
 Edges = NDArray[np.int64]

@@ -18,12 +18,12 @@ import numpy as np
 
 from lossyfl.kernels.cells import even_edges, search_steps
 from lossyfl.kernels.checks import fits
-from lossyfl.magnitudes import EDGES, Floats
 from lossyfl.quantizers import binned, register
 from lossyfl.quantizers.binned import UNUSED
 from lossyfl.quantizers.cells import Edges, Survey
+from lossyfl.quantizers.magnitudes import EDGES, Floats
+from lossyfl.quantizers.targets import check_error, target
 from lossyfl.streams import Stream
-from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 
 ZONES = np.array([0.0, 0.2, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2, 1.5])

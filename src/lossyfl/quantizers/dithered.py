@@ -11,15 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl import dither, magnitudes, parallel
 from lossyfl.errors import InputError
-from lossyfl.histogram import Tally, entropy
+from lossyfl.kernels import parallel
 from lossyfl.kernels.checks import fits
 from lossyfl.kernels.dithered import COUNT_BITS, step_for_bits
-from lossyfl.magnitudes import Magnitudes
-from lossyfl.quantizers import register
+from lossyfl.quantizers import magnitudes, register
+from lossyfl.quantizers.magnitudes import Magnitudes
+from lossyfl.quantizers.targets import check_reached, target
 from lossyfl.streams import STRIP, Stream
-from lossyfl.targets import check_reached, target
 from lossyfl.types import (
     Bounds,
     Ladder,
@@ -29,7 +28,9 @@ from lossyfl.types import (
     check_scale,
     symbol_type,
 )
-from lossyfl.vectors import check_finite
+from lossyfl.wire import dither
+from lossyfl.wire.histogram import Tally, entropy
+from lossyfl.wire.vectors import check_finite
 
 STEP = 1.0
 """In root mean squares, where nothing else is said."""

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from lossyfl.errors import InputError
 from lossyfl.quantizers import register
-from lossyfl.rotation import padded_length, rotate
 from lossyfl.streams import Stream
 from lossyfl.types import (
     Bounds,
@@ -33,7 +32,8 @@ from lossyfl.types import (
     Vector,
     check_scale,
 )
-from lossyfl.vectors import block_bounds, check_finite
+from lossyfl.wire.rotation import padded_length, rotate
+from lossyfl.wire.vectors import block_bounds, check_finite
 
 Aim = Literal["unbiased", "least-error"]
 Floats = NDArray[np.float64]

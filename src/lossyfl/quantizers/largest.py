@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 from lossyfl.errors import InputError
 from lossyfl.kernels.cells import costs_of_largest, spread_edges
 from lossyfl.kernels.checks import fits
-from lossyfl.magnitudes import EDGES
 from lossyfl.quantizers.cells import Edges, Survey
-from lossyfl.targets import Target
+from lossyfl.quantizers.magnitudes import EDGES
+from lossyfl.quantizers.targets import Target
 
 KEEP = 0.01
 """The part of the entries that is kept where nothing else is said."""

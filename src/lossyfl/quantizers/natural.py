@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl import histogram, parallel
 from lossyfl.errors import InputError
+from lossyfl.kernels import parallel
 from lossyfl.kernels.checks import fits
 from lossyfl.kernels.natural import NEGATIVE, draw_powers
 from lossyfl.quantizers import register
@@ -25,7 +25,8 @@ from lossyfl.types import (
     check_scale,
     symbol_type,
 )
-from lossyfl.vectors import check_finite
+from lossyfl.wire import histogram
+from lossyfl.wire.vectors import check_finite
 
 LOWEST = -149
 """The exponent of the smallest float32 above 0."""

@@ -15,7 +15,7 @@ from lossyfl.quantizers import register
 from lossyfl.quantizers.stochastic import check_levels, rounded_at_random
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
-from lossyfl.vectors import check_finite
+from lossyfl.wire.vectors import check_finite
 
 LARGEST = float(np.finfo(np.float32).max)
 

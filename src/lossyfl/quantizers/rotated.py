@@ -14,10 +14,10 @@ from typing import Literal, get_args
 
 from lossyfl.errors import InputError, one_of
 from lossyfl.quantizers.eden import Eden
-from lossyfl.rotation import padded_length, rotate
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Quantizer, Rotation, Scale, Vector
-from lossyfl.vectors import block_bounds, check_finite
+from lossyfl.wire.rotation import padded_length, rotate
+from lossyfl.wire.vectors import block_bounds, check_finite
 
 Signs = Literal["fresh", "fixed", "none"]
 FIXED = 0

@@ -14,7 +14,7 @@ from lossyfl.kernels.sign import signs
 from lossyfl.quantizers import register
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Codebook, Quantized, Scale, Vector, check_scale
-from lossyfl.vectors import check_finite
+from lossyfl.wire.vectors import check_finite
 
 
 @register("sign")

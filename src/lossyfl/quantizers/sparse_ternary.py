@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from lossyfl.quantizers import binned, register
 from lossyfl.quantizers.largest import KEEP, check_keep, check_once, largest
+from lossyfl.quantizers.targets import check_error, target
 from lossyfl.streams import Stream
-from lossyfl.targets import check_error, target
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 
 

@@ -22,8 +22,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from lossyfl import histogram, parallel
 from lossyfl.errors import InputError, NotFinite
+from lossyfl.kernels import parallel
 from lossyfl.kernels.checks import fits
 from lossyfl.kernels.native import reference as specification
 from lossyfl.kernels.stochastic import draw_levels, magnitude_ranges
@@ -39,6 +39,7 @@ from lossyfl.types import (
     paper_bits,
     symbol_type,
 )
+from lossyfl.wire import histogram
 
 CHUNK = 1 << 12  # entries that no strip parts
 STRIP = 1 << 19  # entries whose symbols stay in the second-level cache until they are counted

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lossyfl.report import text
 from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, join, tag
-from lossyfl.simulation.records import Traffic
+from lossyfl.results.records import Traffic
 
 HEADS = ("frames", "model as it is", "messages", "on the wire")
 

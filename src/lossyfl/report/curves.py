@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.report.groups import Group
-from lossyfl.simulation.records import LARGEST_NUMBER, Round
+from lossyfl.results.records import LARGEST_NUMBER, Round
 
 Floats = NDArray[np.float64]
 FEW = 4

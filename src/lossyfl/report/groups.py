@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from lossyfl.errors import InputError
 from lossyfl.registry import items
 from lossyfl.report.runs import Run
-from lossyfl.simulation.experiment import KEYS, Experiment
-from lossyfl.simulation.records import Round
+from lossyfl.results.experiment import KEYS, Experiment
+from lossyfl.results.records import Round
 
 FAMILIES = ("lossless", "lb", "lfl", "lgm", "ltgm")
 """The paper's systems, in the order in which they are shown."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lossyfl.ledger import Kind
-from lossyfl.simulation.ledger_file import Line, read_lines
-from lossyfl.simulation.records import Round, Traffic
+from lossyfl.protocol.ledger import Kind
+from lossyfl.results.ledger_file import Line, read_lines
+from lossyfl.results.records import Round, Traffic
 
 
 def as_sent(rounds: Sequence[Round], ledger: Path) -> tuple[Round, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 from lossyfl.report.curves import Floats, over_seeds
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import Run
-from lossyfl.simulation.records import Round
+from lossyfl.results.records import Round
 
 View = Literal["broadcast", "unicast"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import read_text
-from lossyfl.simulation.ledger_file import HEADER
-from lossyfl.simulation.records import LARGEST_WHOLE, Round
+from lossyfl.results.ledger_file import HEADER
+from lossyfl.results.records import LARGEST_WHOLE, Round
 
 
 def longest_replies(path: Path, rounds: Sequence[Round]) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from lossyfl.report.curves import Curve, Floats, curve
 from lossyfl.report.groups import Group
 from lossyfl.report.link import Link, load
 from lossyfl.report.styles import styles
-from lossyfl.simulation.records import Round
+from lossyfl.results.records import Round
 
 Value = Callable[[Round], float | None]
 Json = dict[str, object]

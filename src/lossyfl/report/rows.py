@@ -6,7 +6,7 @@ from statistics import fmean, median, stdev
 
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import Run
-from lossyfl.simulation.records import Round, Traffic, is_number
+from lossyfl.results.records import Round, Traffic, is_number
 
 LOOKS = 10
 """At the test set, at the end, over which accuracy is averaged."""

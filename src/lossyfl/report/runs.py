@@ -9,9 +9,9 @@ from lossyfl.errors import InputError
 from lossyfl.files.reading import parse_json, read_text
 from lossyfl.report.handed import as_sent
 from lossyfl.report.longest import longest_replies
-from lossyfl.simulation.experiment import Experiment, experiment, read_toml
-from lossyfl.simulation.records import Round, read_rounds
-from lossyfl.simulation.results import Results
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment, experiment, read_toml
+from lossyfl.results.records import Round, read_rounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, join, tag
 from lossyfl.report.runs import Run
-from lossyfl.simulation.experiment import KEYS
+from lossyfl.results.experiment import KEYS
 
 
 def settings_table(groups: Sequence[Group]) -> Markup:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 
-from lossyfl.measures import Measured
+from lossyfl.protocol.measures import Measured
 from lossyfl.report.groups import Group
 from lossyfl.report.rows import row
 

@@ -8,10 +8,10 @@ import numpy as np
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.files.atomic import STATE
-from lossyfl.simulation.experiment import KEYS, Experiment, experiment, parse_toml
-from lossyfl.simulation.results import Sizes
+from lossyfl.protocol.states import ServerState
+from lossyfl.results.directory import Sizes
+from lossyfl.results.experiment import KEYS, Experiment, experiment, parse_toml
 from lossyfl.simulation.store import FRESH, Slots, Store
-from lossyfl.states import ServerState
 from lossyfl.types import Vector
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from lossyfl.errors import Diverged, InputError, LossyflError, Stopped
 from lossyfl.extras import of_extra
-from lossyfl.schemes import Scheme
+from lossyfl.protocol.schemes import Scheme
 from lossyfl.simulation.memory import keep_freed_memory
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import Shape, Store

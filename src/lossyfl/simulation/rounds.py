@@ -15,22 +15,22 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.device import Device
 from lossyfl.errors import NotFinite
-from lossyfl.ledger import Ledger
-from lossyfl.measures import mean, measure
-from lossyfl.round import sample
-from lossyfl.rules import ReplyRule
-from lossyfl.server import Server
+from lossyfl.protocol.device import Device
+from lossyfl.protocol.ledger import Ledger
+from lossyfl.protocol.measures import mean, measure
+from lossyfl.protocol.round import sample
+from lossyfl.protocol.rules import ReplyRule
+from lossyfl.protocol.server import Server
+from lossyfl.protocol.states import Delivery, DeviceState, ServerState
+from lossyfl.results.records import Round, Seconds, traffic
 from lossyfl.simulation.average import averaged
 from lossyfl.simulation.checkpoint import fresh
 from lossyfl.simulation.pool import Pool
-from lossyfl.simulation.records import Round, Seconds, traffic
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import Slots, Store
 from lossyfl.simulation.updates import NO_UPDATES, Updates
 from lossyfl.simulation.work import Answer, Look, Visit, Visits
-from lossyfl.states import Delivery, DeviceState, ServerState
 from lossyfl.streams import stream
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import Score, chunks

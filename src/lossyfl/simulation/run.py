@@ -20,12 +20,12 @@ import numpy as np
 
 from lossyfl.errors import Diverged, InputError, Interrupted, LossyflError, Stopped
 from lossyfl.files import disk
+from lossyfl.results.directory import Results, State, Summary, summarize
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import Round, read_rounds
 from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
-from lossyfl.simulation.experiment import Experiment
 from lossyfl.simulation.pool import check_portable, open_pool
-from lossyfl.simulation.records import Round, read_rounds
-from lossyfl.simulation.results import Results, State, Summary, summarize
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.simulation.store import Store, create, wait_until_alone

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.errors import InputError
-from lossyfl.schemes import Scheme, scheme
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.protocol.schemes import Scheme, scheme
+from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.store import Shape
 from lossyfl.streams import stream
 from lossyfl.tasks import Task, task

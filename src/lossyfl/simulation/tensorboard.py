@@ -5,7 +5,7 @@
 from pathlib import Path
 
 from lossyfl.extras import require
-from lossyfl.simulation.records import Round
+from lossyfl.results.records import Round
 from lossyfl.simulation.setup import Setup
 
 

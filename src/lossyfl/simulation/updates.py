@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lossyfl.codec import decode
 from lossyfl.files import disk
 from lossyfl.files.atomic import write_atomically
-from lossyfl.server import Server
+from lossyfl.protocol.server import Server
 from lossyfl.simulation.store import Slots, Store
 from lossyfl.simulation.work import Answer
 from lossyfl.types import Vector
+from lossyfl.wire.codec import decode
 
 DEVICES = 3
 """How many replies of a round are kept: those of the first devices that answered in time."""

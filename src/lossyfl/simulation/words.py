@@ -6,8 +6,8 @@ What can only be known of the model and the data is checked when they are there 
 from collections.abc import Iterable
 
 from lossyfl import tasks
-from lossyfl.schemes import scheme
-from lossyfl.simulation.experiment import Experiment
+from lossyfl.protocol.schemes import scheme
+from lossyfl.results.experiment import Experiment
 from lossyfl.tasks.optimizers import optimizer
 from lossyfl.tasks.partitions import partition
 from lossyfl.tasks.steps import step

@@ -3,16 +3,16 @@
 import time
 from dataclasses import dataclass, replace
 
-from lossyfl.codec import decode
-from lossyfl.device import Device
 from lossyfl.errors import Diverged, NotFinite
 from lossyfl.links import LinkState
-from lossyfl.measures import Measured, measure
-from lossyfl.schemes import Scheme
+from lossyfl.protocol.device import Device
+from lossyfl.protocol.measures import Measured, measure
+from lossyfl.protocol.schemes import Scheme
+from lossyfl.protocol.states import Delivery, DeviceState
 from lossyfl.simulation.store import Remembered, Store
-from lossyfl.states import Delivery, DeviceState
 from lossyfl.tasks.training import Moments, Score, Trainer
 from lossyfl.types import Vector
+from lossyfl.wire.codec import decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

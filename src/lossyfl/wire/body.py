@@ -16,8 +16,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl import parallel
 from lossyfl.errors import FrameError, InputError
+from lossyfl.kernels import parallel
 from lossyfl.kernels import plan as planning
 from lossyfl.kernels.counts import table_room
 from lossyfl.kernels.rans import pop_segments, push_segments

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl.histogram import entropy
 from lossyfl.types import Vector, paper_bits
 from lossyfl.wire import body, frame
 from lossyfl.wire.frame import Opened
 from lossyfl.wire.header import HARD_LIMIT, Bytes
+from lossyfl.wire.histogram import entropy
 
 PAPER_FLOAT_BITS = 33
 """What the paper charges for an exact entry."""

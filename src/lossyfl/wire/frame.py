@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lossyfl import histogram, parallel
 from lossyfl.errors import FrameError, InputError, NotFinite
+from lossyfl.kernels import parallel
 from lossyfl.types import (
     MAX_ALPHABET,
     Bounds,
@@ -29,7 +29,7 @@ from lossyfl.types import (
     Vector,
     symbol_type,
 )
-from lossyfl.wire import body, radix, tables
+from lossyfl.wire import body, histogram, radix, tables
 from lossyfl.wire.header import (
     CHECKSUM,
     DITHERED,

@@ -24,8 +24,8 @@ from enum import IntEnum
 import xxhash
 
 from lossyfl.errors import FrameError, InputError
-from lossyfl.rotation import padded_length
 from lossyfl.types import Codebook, Ladder, Scaled
+from lossyfl.wire.rotation import padded_length
 
 Bytes = bytes | bytearray | memoryview
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from lossyfl import dither, parallel
 from lossyfl.errors import FrameError, InputError
+from lossyfl.kernels import parallel
 from lossyfl.kernels.values import look_up as look_up_rows
-from lossyfl.rotation import unrotate
 from lossyfl.types import Codebook, Ladder, Quantized, Rotation, Table, Vector
+from lossyfl.wire import dither
 from lossyfl.wire.header import HEADER
+from lossyfl.wire.rotation import unrotate
 
 ROWS_AT_ONCE = 1 << 16
 

@@ -25,7 +25,7 @@ from lossyfl.flower.deployment.network import Links
 from lossyfl.flower.deployment.processes import Processes
 from lossyfl.flower.deployment.relay import Count, Relay
 from lossyfl.flower.envelope import PIECE
-from lossyfl.simulation.records import read_rounds
+from lossyfl.results.records import read_rounds
 
 if TYPE_CHECKING:
     import subprocess

@@ -1,0 +1,49 @@
+"""The quantizer of a round: the same throughout, or another one from some round on."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lossyfl.compressors.policy import Message, packed, quantized
+from lossyfl.errors import InputError
+from lossyfl.types import Quantized, Quantizer, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Quantizers and the rounds from which they are used; the first from round 0.
+
+    >>> from lossyfl import Stochastic
+    >>> schedule = Schedule((0, 50), (Stochastic(levels=8), Stochastic(levels=2)))
+    >>> schedule.at(49).levels, schedule.at(50).levels
+    (8, 2)
+    """
+
+    rounds: tuple[int, ...]
+    quantizers: tuple[Quantizer, ...]
+
+    damped = False
+
+    def __post_init__(self) -> None:
+        rising = all(a < b for a, b in zip(self.rounds, self.rounds[1:], strict=False))
+        if not rising or self.rounds[:1] != (0,) or len(self.rounds) != len(self.quantizers):
+            allowed = "rounds that rise from 0, each with a quantizer"
+            raise InputError("rounds", of="Schedule", allowed=allowed, got=self.rounds)
+
+    @classmethod
+    def constant(cls, quantizer: Quantizer) -> "Schedule":
+        """The same quantizer in all rounds."""
+        return cls((0,), (quantizer,))
+
+    def at(self, round: int) -> Quantizer:
+        """The quantizer of a round."""
+        return self.quantizers[bisect_right(self.rounds, round) - 1]
+
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """All vectors can be sent."""
+        del tensors, rounds
+
+    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+        """Symbols, table and frame of `x` by the quantizer of the message's round."""
+        made = quantized(x, self.at(message.address.round), message)
+        return made, packed(made, message)

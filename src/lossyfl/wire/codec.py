@@ -1,0 +1,171 @@
+"""Vectors to frames and back: the public codec."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lossyfl.errors import InputError
+from lossyfl.kernels import parallel
+from lossyfl.streams import Stream
+from lossyfl.types import Ladder, Quantized, Quantizer, Vector
+from lossyfl.wire import facts, histogram
+from lossyfl.wire import frame as frames
+from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Address, Bytes, read_header
+from lossyfl.wire.histogram import entropy
+from lossyfl.wire.values import check_values
+from lossyfl.wire.vectors import as_vector, block_bounds
+
+_NOWHERE = Address()
+
+
+def encode(
+    x: object,
+    quantizer: Quantizer,
+    *,
+    rng: Stream,
+    tensors: Sequence[int] | None = None,
+    address: Address | None = None,
+    threads: int = 1,
+) -> bytes:
+    """The frame of a vector: quantized, entropy-coded, self-contained.
+
+    x:       a contiguous vector: NumPy or CPU torch, float32 (no copy), float16, bfloat16, float64
+    rng:     the stream that the quantizer draws from
+    tensors: lengths of the model's tensors, for quantizers with scale="tensor"
+    address: kind, round and digest, for protocols
+
+    >>> import numpy as np, lossyfl
+    >>> x = np.ones(10**6, dtype=np.float32)
+    >>> len(lossyfl.encode(x, lossyfl.Stochastic(levels=2), rng=lossyfl.stream(0)))
+    50
+    """
+    vector = as_vector(x)
+    threads = parallel.useful_threads(threads, len(vector))
+    quantized = quantize(vector, quantizer, rng=rng, tensors=tensors, threads=threads)
+    return frames.pack(quantized, address or _NOWHERE, threads=threads)
+
+
+def quantize(
+    x: Vector,
+    quantizer: Quantizer,
+    *,
+    rng: Stream,
+    tensors: Sequence[int] | None = None,
+    threads: int = 1,
+) -> Quantized:
+    """What `encode` packs and `decode` gives back: symbols and their table."""
+    if not isinstance(rng, Stream):  # pyright: ignore[reportUnnecessaryIsInstance]
+        allowed = "a lossyfl.Stream, as lossyfl.stream(seed) gives"
+        raise InputError("rng", of="encode", allowed=allowed, got=rng)
+    if isinstance(quantizer, str):
+        allowed = f'a quantizer, as lossyfl.quantizer("{quantizer}") gives'
+        raise InputError("quantizer", of="encode", allowed=allowed, got="text")
+    lengths = None if tensors is None else tuple(tensors)
+    bounds = block_bounds(quantizer.scale, len(x), lengths)
+    return quantizer.quantize(x, bounds, rng=rng, threads=threads)
+
+
+def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:
+    """The float32 vector of a frame, the same to the bit on every machine and thread count.
+
+    Nothing of the order of the vector is allocated before the frame's length, checksum and
+    header are found right and its entries at most `max_entries`: a few bytes can stand for any
+    number of equal entries. State what you expect; without it the limit is 64 MB of floats.
+    """
+    return frames.unpack(frame, max_entries=max_entries, threads=threads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameInfo:
+    """What a frame is made of.
+
+    nbytes:       the real size
+    header_bytes: of these, everything but the coded symbols: header, blocks, tables, checksum
+    part:         of the drift, that an update goes on from
+    coding:       raw, radix or rans; `letters` symbols are coded at a time
+    alphabet:     symbols that may occur; `used`, those that do
+    levels:       the paper's q, where the table is a ladder
+    entropy_bits: the empirical entropy of all symbols together
+    paper_bits:   R_Q, what the paper would count, where the table is a ladder
+    """
+
+    nbytes: int
+    header_bytes: int
+    version: int
+    rotated: bool
+    dithered: bool
+    kind: str
+    round: int
+    digest: int
+    part: float
+    entries: int
+    blocks: int
+    coding: str
+    letters: int
+    segments: int
+    alphabet: int
+    used: int
+    levels: int | None
+    counts: tuple[int, ...]
+    entropy_bits: float
+    paper_bits: float | None
+
+    @property
+    def bits_per_entry(self) -> float:
+        """Real bits for each entry of the vector."""
+        return 8 * self.nbytes / self.entries
+
+    @property
+    def ratio(self) -> float:
+        """How many times smaller than 32-bit floats."""
+        return 4 * self.entries / self.nbytes
+
+    @property
+    def over_entropy(self) -> float:
+        """The real size above the entropy of the symbols, as a part of it."""
+        return 8 * self.nbytes / self.entropy_bits - 1 if self.entropy_bits else math.inf
+
+
+def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> FrameInfo:
+    """What a frame is made of; a frame that can be inspected is one that can be decoded."""
+    header = read_header(frame, max_entries)
+    opened = frames.open_body(frame, header)
+    size = memoryview(frame).nbytes
+    counts = np.zeros(0, dtype=np.int64)
+    coded = size - header.nbytes - CHECKSUM.size
+    letters = segments = blocks = 0
+    levels = paper_bits = None
+    if isinstance(opened, frames.Opened):
+        quantized = frames.unpack_quantized(opened, threads)
+        counts = histogram.count(quantized.symbols, header.alphabet)
+        check_values(quantized, threads)
+        blocks = opened.table.blocks
+        coded -= frames.shared_nbytes(opened)
+        letters, segments = frames.coder_shape(opened)
+        if isinstance(opened.table, Ladder):
+            levels = opened.table.levels
+            paper_bits = facts.frame_paper_bits(opened)
+    return FrameInfo(
+        nbytes=size,
+        header_bytes=size - coded,
+        version=header.version,
+        rotated=header.rotated,
+        dithered=header.dithered,
+        kind=header.address.kind.name.lower(),
+        round=header.address.round,
+        digest=header.address.digest,
+        part=header.address.part / WHOLE,
+        entries=header.entries,
+        blocks=blocks,
+        coding=header.coding.name.lower(),
+        letters=letters,
+        segments=segments,
+        alphabet=header.alphabet,
+        used=int(np.count_nonzero(counts)),
+        levels=levels,
+        counts=tuple(counts.tolist()),
+        entropy_bits=entropy(counts) if len(counts) else 32.0 * header.entries,
+        paper_bits=paper_bits,
+    )

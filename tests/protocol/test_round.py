@@ -1,0 +1,134 @@
+"""Algorithm 1 and its rivals against transcriptions of their equations, for 50 rounds, to the bit."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.helpers import laplace
+
+from lossyfl import InputError, Stochastic, decode, encode, stream
+from lossyfl.protocol.device import Device
+from lossyfl.protocol.round import run_round, sample
+from lossyfl.protocol.schemes import scheme
+from lossyfl.protocol.server import Listen, Server
+from lossyfl.quantizers.rotated import Rotated
+from lossyfl.types import Quantizer, Vector
+
+D, M, ROUNDS = 300, 4, 50
+SAMPLES = {0: 10, 1: 30, 2: 20, 3: 15}
+TARGETS = {m: laplace(D, seed=100 + m) for m in range(M)}
+
+Q = Callable[[Vector, int, str, int, int], Vector]
+
+
+def local(m: int, theta_hat: Vector) -> Vector:
+    """Three local steps on the quadratic ||theta - target_m||^2 / 2."""
+    theta = theta_hat.copy()
+    for _ in range(3):
+        theta -= np.float32(0.1) * (theta - TARGETS[m])
+    return theta
+
+
+def quantized(x: Vector, quantizer: Quantizer, purpose: str, t: int, m: int) -> Vector:
+    return decode(encode(x, quantizer, rng=stream(7, purpose=purpose, round=t, device=m)))
+
+
+def transcription(name: str, q1: int, q2: int, *, estimate: bool, compensate: bool) -> list[Vector]:
+    """theta(t), t = 1 ... ROUNDS, straight from the table of systems in schemes.py."""
+    up, down = Stochastic(levels=q2), Stochastic(levels=q1)
+    theta = laplace(D, seed=1)
+    theta_hat = theta.copy()
+    delta = {m: np.zeros(D, np.float32) for m in range(M)}
+    error = np.zeros(D, np.float32)
+    models: list[Vector] = []
+    for t in range(ROUNDS):
+        if t > 0:
+            if name in ("lossless", "lb"):
+                theta_hat = theta
+            elif name == "lfl":
+                change = theta - theta_hat
+                change = np.add(change, error) if compensate else change
+                sent = quantized(change, down, "downlink", t, -1)
+                error = change - sent if compensate else error
+                theta_hat = theta_hat + sent
+            elif name == "lgm":
+                theta_hat = quantized(theta + error, down, "downlink", t, -1)
+                error = theta + error - theta_hat
+            else:
+                theta_hat = quantized(theta, Rotated(inner=down), "downlink", t, -1)
+        total = np.zeros(D, np.float32)
+        for m in range(M):
+            y = local(m, theta_hat) - theta_hat
+            if name != "lossless":
+                whole = y + delta[m]
+                y = quantized(whole, up, "uplink", t, m)
+                delta[m] = whole - y
+            total += np.float32(SAMPLES[m]) * y
+        base = theta_hat if estimate else theta
+        theta = np.add(base, total / np.float32(sum(SAMPLES.values())), dtype=np.float32)
+        models.append(theta)
+    return models
+
+
+def protocol(spec: str) -> list[Vector]:
+    chosen = scheme(spec)
+    server = Server(laplace(D, seed=1), chosen, samples=SAMPLES, seed=7)
+    devices = {m: Device(m, chosen, seed=7) for m in range(M)}
+    models: list[Vector] = []
+    for t in range(ROUNDS):
+        run_round(server, devices, local)
+        assert server.round == t
+        assert all(device.held == server.held for device in devices.values())
+        assert all(np.array_equal(d.estimate, server.estimate) for d in devices.values())
+        models.append(server.theta)
+    return models
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "q1", "q2", "estimate", "compensate"),
+    [
+        ("lossless", "lossless", 1, 1, False, False),
+        ("lb:q2=2", "lb", 1, 2, False, False),
+        ("lfl:q1=2,q2=2", "lfl", 2, 2, True, False),
+        ("lfl:q1=5,q2=3", "lfl", 5, 3, True, False),
+        ("lfl:q1=2,q2=2,server_model=preserved", "lfl", 2, 2, False, False),
+        ("lfl:q1=2,q2=2,compensate_server=true", "lfl", 2, 2, True, True),
+        ("lgm:q1=2,q2=2", "lgm", 2, 2, False, True),
+        ("lgm:q1=2,q2=2,server_model=estimate", "lgm", 2, 2, True, True),
+        ("ltgm:q1=50,q2=2", "ltgm", 50, 2, False, False),
+    ],
+)
+def test_protocol_is_the_transcription(
+    spec: str, name: str, q1: int, q2: int, estimate: bool, compensate: bool
+) -> None:
+    expected = transcription(name, q1, q2, estimate=estimate, compensate=compensate)
+    for got, wanted in zip(protocol(spec), expected, strict=True):
+        assert got.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("listen", ["all", "participants"])
+def test_a_fraction_trains_and_everybody_who_listens_is_in_sync(listen: Listen) -> None:
+    chosen = scheme("lfl")
+    server = Server(laplace(D), chosen, samples=SAMPLES, seed=7, listen=listen)
+    devices = {m: Device(m, chosen, seed=7) for m in range(M)}
+    seen: set[int] = set()
+    for t in range(20):
+        some = sample(SAMPLES, 0.5, seed=1, round=t)
+        assert len(some) == 2
+        run_round(server, devices, local, some)
+        seen |= set(some)
+        heard = range(M) if listen == "all" else some
+        assert all(devices[m].held == server.held for m in heard)
+    assert seen == set(range(M))
+
+
+def test_samples_are_checked() -> None:
+    assert sample([3], 0.1, seed=0, round=0) == [3]
+    with pytest.raises(InputError, match="fraction of sample must be in"):
+        sample([1, 2], 0.0, seed=0, round=0)
+
+
+def test_lfl_learns_the_quadratic() -> None:
+    best = sum(SAMPLES[m] * TARGETS[m] for m in range(M)) / sum(SAMPLES.values())
+    start = np.linalg.norm(laplace(D, seed=1) - best)
+    assert np.linalg.norm(protocol("lfl:q1=5,q2=5")[-1] - best) < 0.2 * start

@@ -1,0 +1,150 @@
+"""What a results directory holds."""
+
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.crash.points import Point, Saboteur
+
+from lossyfl import InputError
+from lossyfl.files import disk
+from lossyfl.results.directory import Results, is_locked, summarize
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import read_rounds
+from lossyfl.simulation.run import resume, run
+from lossyfl.simulation.setup import prepare
+
+BASE = Experiment(task="tests.simulation.tiny:make_task", rounds=5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("results") / "out"
+    run(BASE, out)
+    return out
+
+
+def test_files(folder: Path) -> None:
+    names = {path.name for path in folder.iterdir()}
+    assert names == {
+        ".lock", "checkpoint", "config.toml", "ledger.csv", "model.safetensors", "rounds.jsonl",
+        "run.json",
+    }  # fmt: skip
+
+
+def test_config_repeats_the_run(folder: Path, tmp_path: Path) -> None:
+    run(Results(folder).read_config(), tmp_path / "again")
+    for name in ("config.toml", "model.safetensors", "ledger.csv"):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_run_json_says_on_what_and_how_it_ended(folder: Path) -> None:
+    about = json.loads((folder / "run.json").read_text())
+    assert about["state"] == "done"
+    assert about["summary"]["rounds"] == 5
+    assert {"torch", "numpy", "lossyfl", "python", "processor"} <= about["machine"].keys()
+
+
+def test_the_model_loads_into_torch(folder: Path) -> None:
+    module = prepare(BASE).task.model()
+    module.load_state_dict(load_file(folder / "model.safetensors"))
+    task = prepare(BASE).task
+    outputs = module(task.prepare(torch.from_numpy(task.test.x)))
+    accuracy = float(np.mean(outputs.argmax(dim=1).numpy() == task.test.y))
+    assert accuracy == read_rounds(folder / "rounds.jsonl")[-1].accuracy
+
+
+def test_half_a_line_is_not_read(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "rounds.jsonl").read_text()
+    (tmp_path / "rounds.jsonl").write_text(text[:-20])
+    assert len(read_rounds(tmp_path / "rounds.jsonl")) == 4
+    assert read_rounds(tmp_path / "none.jsonl") == []
+    (tmp_path / "rounds.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match=r"content of line 1 of rounds\.jsonl must be a round"):
+        read_rounds(tmp_path / "rounds.jsonl")
+
+
+def test_summary_adds_up(folder: Path) -> None:
+    rounds = read_rounds(folder / "rounds.jsonl")
+    summary = summarize(rounds)
+    assert summary.down == sum(r.down.nbytes for r in rounds)
+    assert summary.saving_down == sum(r.down.raw for r in rounds) / summary.down
+    assert summary.accuracy == rounds[-1].accuracy
+    assert summarize([]).accuracy is None
+    # by the paper's count: 33 bits an entry over R_Q, the first model exact
+    d, q_bits = 110, 64 + 110 * (1 + np.log2(3))
+    assert summary.paper_down == pytest.approx(5 * 33 * d / (33 * d + 4 * q_bits))
+    assert summary.paper_up == pytest.approx(33 * d / q_bits)
+
+
+@pytest.mark.parametrize("name", [f".config.toml.{'0' * 16}.tmp", ".config.toml.a1b2c3d_"])
+def test_killed_while_settings_are_first_written_another_run_takes_the_folder(
+    name: str, tmp_path: Path
+) -> None:
+    for file in (".lock", name):
+        (tmp_path / file).touch()
+    with pytest.raises(
+        InputError, match=r"with a config\.toml \(without one, begin: lossyfl run\)"
+    ):
+        resume(tmp_path)
+    run(BASE, tmp_path, force=True)
+    assert "done" in (tmp_path / "run.json").read_text()
+    assert not (tmp_path / name).exists()
+
+
+def test_killed_while_a_run_is_replaced_another_one_takes_the_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    """At any step of it: the settings, which say whose folder it is, go last."""
+    for steps in itertools.count():
+        out = Results(shutil.copytree(folder, tmp_path / str(steps)))
+        try:
+            with disk.watched(Saboteur(Point(steps, "error"))):
+                out.clear()
+                out.write_config(BASE)
+        except (OSError, InputError):
+            out.check_free(force=True)
+        else:
+            assert steps > 10
+            return
+
+
+def test_a_foreign_folder_is_not_taken(tmp_path: Path) -> None:
+    for name in (".config.toml.swp", "config.toml.bak", f".other.{'0' * 16}.tmp"):
+        folder = tmp_path / name.strip(".")
+        folder.mkdir()
+        (folder / name).touch()
+        with pytest.raises(InputError, match="a new folder, or one that a run made"):
+            run(BASE, folder, force=True)
+
+
+def test_a_linked_lock_is_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".lock").symlink_to(victim)
+    with pytest.raises(InputError, match="a folder that can be made and written"):
+        run(BASE, out)
+    assert victim.read_text() == "kept"
+    assert not is_locked(out)
+
+
+def test_leftovers_of_killed_processes_are_removed_by_a_resume(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(BASE, out)
+    left = [
+        out / f".run.json.{'0' * 16}.tmp",
+        out / "checkpoint" / f".state.safetensors.{'1' * 16}.tmp",
+    ]
+    for path in left:
+        path.touch()
+    (out / ".mine.tmp").touch()
+    resume(out, rounds=6)
+    assert not any(path.exists() for path in left)
+    assert (out / ".mine.tmp").exists()
