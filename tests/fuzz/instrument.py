@@ -1,7 +1,7 @@
 """Which branches of lossyfl a call has taken: marks in the source, put there when a module is imported.
 
 Every arm of an `if`, loop, `try` and `match`, and every operand of `and`, `or` and `x if y else z`, first
-sets one byte. That is much cheaper than a trace function. Compiled kernels stay as they are. The constants of
+sets one byte. That is much cheaper than a trace function. Native kernels stay as they are. The constants of
 the source are collected on the way: they make good bytes to try.
 """
 
@@ -9,7 +9,7 @@ import ast
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -70,9 +70,7 @@ class Marker(ast.NodeTransformer):
         return compile(ast.fix_missing_locations(marked), name, "exec", dont_inherit=True)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """A function, unless it is compiled."""
-        if any(isinstance(d, ast.Name) and d.id == "kernel" for d in node.decorator_list):
-            return node
+        """A function: its first statement, behind what documents it, is a mark."""
         for place in node.body:
             self.visit(place)
         doc = 1 if ast.get_docstring(node, clean=False) is not None else 0
@@ -142,7 +140,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of one package."""
+    """Finds the modules of one package as the finders behind it do: an editable install has its own."""
 
     def __init__(self, package: str, branches: Branches) -> None:
         self.package, self.branches = package, branches
@@ -153,7 +151,9 @@ class _Finder(MetaPathFinder):
         """The spec of a module, with our loader."""
         if fullname.partition(".")[0] != self.package:
             return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = _Loader(fullname, spec.loader.path, self.branches)
+        others = sys.meta_path[sys.meta_path.index(self) + 1 :]
+        found = (finder.find_spec(fullname, path, target) for finder in others)
+        spec = next((spec for spec in found if spec is not None), None)
+        if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
+            spec.loader = _Loader(fullname, spec.origin, self.branches)
         return spec
