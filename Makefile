@@ -42,7 +42,8 @@ wheels: $(STAMP)  ## Wheels for the usual platforms into dist/, from this machin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[wheels]" --constraint constraints.txt
 	PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m scripts.wheels
 
-docs: $(STAMP)  ## Build the site of the docs into build/site
+docs: $(STAMP)  ## Draw the diagrams of docs/ from the code, and build the site into build/site
+	$(BIN)/python -m scripts.diagrams
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 lint: $(STAMP)

@@ -16,6 +16,8 @@ from pathlib import Path
 import click
 import pytest
 import typer
+from scripts.diagrams import rooms
+from scripts.diagrams.__main__ import DRAWN, FOLDER
 
 from lossyfl import cli
 
@@ -108,3 +110,15 @@ def test_every_make_target_of_the_readme_exists() -> None:
     named = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / "README.md").read_text()))
     assert named
     assert named <= targets
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_diagrams_are_those_of_the_code(name: str) -> None:
+    same = (FOLDER / name).read_text() == DRAWN[name]()
+    assert same, f"docs/diagrams/{name} is not that of the code any more: make docs"
+
+
+def test_every_room_is_explained() -> None:
+    page = (ROOT / "docs/architecture.md").read_text()
+    table = "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", table)) == set(rooms.rooms())
