@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ROOT / "src" / "lossyfl"
+SOURCES = (ROOT / "src" / "lossyfl", ROOT / "benchmarks")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DISTRIBUTION = {"sklearn": "scikit-learn", "PIL": "pillow"}
 """Modules whose distribution has another name."""
+OURS = {"benchmarks", "examples", "lossyfl"}
 ROOMS = {
     "tasks": {"sim"},
     "simulation": {"sim"},
     "experiments": {"sim"},
-    "bench": {"sim", "bench", "flower"},
+    "benchmarks": {"sim", "bench", "flower"},
     "flower": {"flower", "sim"},
 }
 """Whose modules may import what extras bring; everything else only by `require` or `of_extra`."""
@@ -56,7 +57,7 @@ def imported(tree: ast.AST) -> set[str]:
             found |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
-    tops = {each.partition(".")[0] for each in found} - set(sys.stdlib_module_names) - {"lossyfl"}
+    tops = {each.partition(".")[0] for each in found} - set(sys.stdlib_module_names) - OURS
     return {distribution(top) for top in tops}
 
 
@@ -72,8 +73,13 @@ def required(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 yield distribution(str(module)), str(extra)
 
 
-FILES = sorted(SOURCES.rglob("*.py"))
-TREES = {path.relative_to(SOURCES): ast.parse(path.read_text()) for path in FILES}
+TREES = {
+    path.relative_to(folder.parent if folder.name == "benchmarks" else folder): ast.parse(
+        path.read_text()
+    )
+    for folder in SOURCES
+    for path in sorted(folder.rglob("*.py"))
+}
 
 
 def test_what_is_imported_is_a_dependency() -> None:

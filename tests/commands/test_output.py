@@ -14,10 +14,9 @@ from tests.experiments.test_bound_report import outcome
 from tests.helpers import laplace
 from tests.report.synthetic import SETTINGS, record
 
+from benchmarks import peer
+from benchmarks.flower import Skipped
 from lossyfl import Stochastic, cli, encode, inspect, stream
-from lossyfl.bench import peer
-from lossyfl.bench.flower import Skipped
-from lossyfl.bench.tables import Sheet
 from lossyfl.commands import bound, codec, data, deploy_demo, tune
 from lossyfl.commands.board import Board
 from lossyfl.commands.output import console, echo
@@ -34,6 +33,7 @@ from lossyfl.experiments.vectors import Coded
 from lossyfl.flower.deployment.federation import Seen
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import About, Run
+from lossyfl.report.text_table import TextTable
 from lossyfl.results.experiment import Experiment
 
 SOURCES = Path(cli.__file__).parent
@@ -135,7 +135,7 @@ def show_progress_of_bound() -> None:
 
 
 def show_sheet() -> None:
-    Sheet(title=EVIL, columns=(EVIL,), rows=[(EVIL,)]).show(console())
+    TextTable(title=EVIL, columns=(EVIL,), rows=[(EVIL,)]).show(console())
 
 
 def show_deployment() -> None:
@@ -195,8 +195,12 @@ def test_a_peer_that_is_skipped_is_only_shown(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_command_writes_to_a_terminal_by_itself() -> None:
-    files = [SOURCES / "cli.py", SOURCES / "demo.py", *(SOURCES / "commands").glob("*.py")]
-    files += (SOURCES / "bench").glob("*.py")
+    files = [
+        SOURCES / "cli.py",
+        SOURCES / "experiments" / "codec_demo.py",
+        *(SOURCES / "commands").glob("*.py"),
+    ]
+    files += Path(peer.__file__).parent.glob("*.py")
     own = re.compile(r"\btyper\.s?echo\(|^\s*print\(|\bConsole\(|sys\.std(out|err)", re.MULTILINE)
     bare = [path.name for path in files if own.search(path.read_text())]
     assert sorted(bare) == ["output.py"]

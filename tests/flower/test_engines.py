@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import load_file
 from tests.flower.test_hostile import REFUSED, TAKEN, TOO_LARGE
 
-from lossyfl.bench.flower import read_looks
+from benchmarks.flower import read_looks
 from lossyfl.files import snapshot
 from lossyfl.flower.app import built, settings
 from lossyfl.flower.deployment.federation import federation

@@ -1,14 +1,25 @@
-"""`lossyfl bench`: speed and size against peers, in one run."""
+"""`lossyfl bench`: speed and size against peers, in one run.
+
+They are the package `benchmarks` of the repository, found beside the source or in the current folder.
+"""
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
+import importlib
+import os
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
 
 from lossyfl.commands.output import can_write, console
+from lossyfl.errors import InputError
 from lossyfl.extras import check_installed
+
+CHECKOUT = Path(__file__).parents[3]
+"""The folder of the repository, where the package is not installed elsewhere."""
 
 app = typer.Typer(help="Speed and size against peers, in one run.", no_args_is_help=True)
 
@@ -28,12 +39,10 @@ def bench_codec(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller vectors.")] = False,
 ) -> None:
     """The codec against memcpy, NumPy, constriction and zstandard."""
-    from lossyfl.bench.codec import run
-
     can_write(json_file)
     can_write(markdown_file)
     screen, progress = console(width=100), console(err=True)
-    run(json_file, markdown_file, quick=quick, console=screen, progress=progress)
+    benchmark("codec").run(json_file, markdown_file, quick=quick, console=screen, progress=progress)
 
 
 @app.command("quantizers")
@@ -42,10 +51,10 @@ def bench_quantizers(
     quick: Annotated[bool, typer.Option("--quick", help="Only short vectors.")] = False,
 ) -> None:
     """Every quantizer, frames made and read, against the paper's."""
-    from lossyfl.bench.quantizers import run
-
     can_write(json_file)
-    run(json_file, quick=quick, console=console(), progress=console(err=True))
+    benchmark("quantizers").run(
+        json_file, quick=quick, console=console(), progress=console(err=True)
+    )
 
 
 @app.command("server")
@@ -54,10 +63,8 @@ def bench_server(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller rounds.")] = False,
 ) -> None:
     """Replies aggregated, memory of a round, and the rotation."""
-    from lossyfl.bench.server import run
-
     can_write(json_file)
-    run(json_file, quick=quick, console=console())
+    benchmark("server").run(json_file, quick=quick, console=console())
 
 
 @app.command("simulation")
@@ -67,11 +74,9 @@ def bench_simulation(
     quick: Annotated[bool, typer.Option("--quick", help="Small models and few devices.")] = False,
 ) -> None:
     """Rounds against a bare loop and Flower's engine; many devices, large models."""
-    from lossyfl.bench.simulation import run
-
     can_write(json_file)
     can_write(markdown_file)
-    run(json_file, markdown_file, quick=quick, console=console())
+    benchmark("simulation").run(json_file, markdown_file, quick=quick, console=console())
 
 
 @app.command("flower")
@@ -81,7 +86,17 @@ def bench_flower(
 ) -> None:
     """Rounds of Flower's engines with and without lossyfl, where the link costs nothing."""
     check_installed("torch", extra="sim")  # here: the engine's processes would say it late
-    from lossyfl.bench.flower_overhead import run
-
     can_write(json_file)
-    run(json_file, quick=quick, console=console())
+    benchmark("flower_overhead").run(json_file, quick=quick, console=console())
+
+
+def benchmark(name: str) -> ModuleType:
+    """A benchmark of the repository; child processes find its package as this one does."""
+    for folder in (CHECKOUT, Path.cwd()):
+        if (folder / "benchmarks" / f"{name}.py").is_file():
+            sys.path.insert(0, str(folder))
+            inherited = os.environ.get("PYTHONPATH")
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(folder), inherited)))
+            return importlib.import_module(f"benchmarks.{name}")
+    allowed = "run in a checkout: benchmarks are part of the repository, not of the package"
+    raise InputError("benchmark", of="lossyfl bench", allowed=allowed, got=name)

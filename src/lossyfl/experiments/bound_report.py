@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lossyfl.bench.tables import Sheet
 from lossyfl.experiments.bound import Outcome
 from lossyfl.experiments.bound_settings import EXACT
 from lossyfl.extras import require
+from lossyfl.report.text_table import TextTable
 
 ASSUMPTIONS = "strongly convex smooth losses, bounded gradients, plain SGD"
 
@@ -24,13 +24,13 @@ F - F*      mean loss above the optimum; beside it Corollary 1's bound, with the
 holds       whether all three bounds hold in every round"""
 
 
-def sheet(outcomes: Sequence[Outcome]) -> Sheet:
+def sheet(outcomes: Sequence[Outcome]) -> TextTable:
     """A line for every outcome: constants, then measured values and bounds after the last round."""
     quantized = _quantized(outcomes)
     rows = [_row(outcome) for outcome in outcomes]
     # Where every uplink is exact, nothing is said of it.
     shown = [name for name in (rows[0] if rows else {}) if quantized or name not in ("q2", "omega")]
-    return Sheet(
+    return TextTable(
         title=f"Theorem 1 and Corollary 1 after the last round ({_assumed(outcomes)})",
         columns=tuple(name.strip() for name in shown),
         rows=[tuple(row[name] for name in shown) for row in rows],

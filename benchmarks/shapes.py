@@ -1,6 +1,6 @@
 """Tasks of any size for the benchmark: the values are random, which changes no time.
 
-Named as a user's own task is: `lossyfl.bench.shapes:images:side=28,samples=60000`.
+Named as a user's own task is: `benchmarks.shapes:images:side=28,samples=60000`.
 """
 
 from collections.abc import Callable

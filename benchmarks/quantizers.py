@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from lossyfl.bench.tables import Sheet
-from lossyfl.bench.timing import ratio, side_by_side
+from benchmarks.timing import ratio, side_by_side
 from lossyfl.compressors.budgeted import ADJUSTABLE
 from lossyfl.compressors.policy import Policy
 from lossyfl.links import Message, Schedule, budgeted
 from lossyfl.quantizers import quantizer
+from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
@@ -115,7 +115,7 @@ def _decoding(frame: bytes, x: Vector) -> Callable[[], object]:
     return lambda: decode(frame, max_entries=len(x))
 
 
-def _sheet(results: list[Speed]) -> Sheet:
+def _sheet(results: list[Speed]) -> TextTable:
     rows = [
         (
             each.vector,
@@ -128,4 +128,4 @@ def _sheet(results: list[Speed]) -> Sheet:
         for each in results
     ]
     names = ("vector", "entries", "quantizer", "bits an entry", "encode", "decode")
-    return Sheet(title=f"Speed as a multiple of {PEER}, one thread", columns=names, rows=rows)
+    return TextTable(title=f"Speed as a multiple of {PEER}, one thread", columns=names, rows=rows)

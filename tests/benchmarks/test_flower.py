@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lossyfl.bench import flower
-from lossyfl.bench.flower import Look, Settings, Skipped, Times
+from benchmarks import flower
+from benchmarks.flower import Look, Settings, Skipped, Times
 
 SETTINGS: Settings = {"task": "digits", "tau": 1, "batch": 4}
 LOOKS = (

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from lossyfl.bench.tables import Sheet
-from lossyfl.bench.timing import ratio, side_by_side
+from benchmarks.timing import ratio, side_by_side
 from lossyfl.extras import require
 from lossyfl.kernels.rans import gather
 from lossyfl.quantizers.stochastic import Stochastic, reference
+from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Ladder, Quantized, Vector
@@ -337,7 +337,7 @@ def _case(result: Result) -> tuple[str, str, str]:
     return f"10^{power:g}", f"{result.levels}", _label(result.zero_share)
 
 
-def _sizes(results: list[Result]) -> Sheet:
+def _sizes(results: list[Result]) -> TextTable:
     names = ("entropy", "ours", "over %", "limits", "paper", "constriction", "zstd 1", "zstd 9")
     rows = [
         (
@@ -353,10 +353,10 @@ def _sizes(results: list[Result]) -> Sheet:
         )
         for r in results
     ]
-    return Sheet(title="Size, bits an entry", columns=("d", "q", "zeros", *names), rows=rows)
+    return TextTable(title="Size, bits an entry", columns=("d", "q", "zeros", *names), rows=rows)
 
 
-def _speeds(results: list[Result]) -> Sheet:
+def _speeds(results: list[Result]) -> TextTable:
     title = (
         "Speed, encode / decode, as a multiple of others': one thread, then all cores against one"
     )
@@ -372,10 +372,10 @@ def _speeds(results: list[Result]) -> Sheet:
         )
         for r in results
     ]
-    return Sheet(title=title, columns=("d", "q", "zeros", *names), rows=rows)
+    return TextTable(title=title, columns=("d", "q", "zeros", *names), rows=rows)
 
 
-def _peers(results: list[Result]) -> Sheet:
+def _peers(results: list[Result]) -> TextTable:
     title = "Speed against other peers, and peak memory in bytes an entry, encode / decode"
     names = ("coder : zstd 1", "coder : zstd 9", "quantizer : NumPy", "memory")
     rows = [
@@ -388,4 +388,4 @@ def _peers(results: list[Result]) -> Sheet:
         )
         for r in results
     ]
-    return Sheet(title=title, columns=("d", "q", "zeros", *names), rows=rows)
+    return TextTable(title=title, columns=("d", "q", "zeros", *names), rows=rows)

@@ -11,9 +11,9 @@ from statistics import median
 
 from rich.console import Console
 
-from lossyfl.bench import flower
-from lossyfl.bench.rounds import DIGITS, Comparison
-from lossyfl.bench.tables import Sheet
+from benchmarks import flower
+from benchmarks.rounds import DIGITS, Comparison
+from lossyfl.report.text_table import TextTable
 from lossyfl.results.records import read_rounds
 
 SETTINGS: flower.Settings = {
@@ -72,9 +72,9 @@ def start_up(rounds: int = 5) -> float:
         return first - median(record.seconds.total for record in read_rounds(written)[1:])
 
 
-def sheet(peers: Sequence[Peer]) -> Sheet:
+def sheet(peers: Sequence[Peer]) -> TextTable:
     """Its time over ours."""
-    return Sheet(
+    return TextTable(
         title="Flower's simulation engine: its time over ours",
         columns=("", "a round", "goal", "start-up", "goal", "start-up, s", "ours, s"),
         rows=[

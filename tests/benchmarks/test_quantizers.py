@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lossyfl.bench import quantizers as bench
+from benchmarks import quantizers as bench
 from lossyfl.quantizers import names
 
 

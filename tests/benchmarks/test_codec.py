@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from benchmarks import codec
 from lossyfl import Stochastic, stream
-from lossyfl.bench import codec
 
 
 @pytest.mark.parametrize("levels", [1, 2, 50, 1000])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lossyfl.bench.rounds import CASES, BareLoop
+from benchmarks.rounds import CASES, BareLoop
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import prepare
 from lossyfl.tasks.training import Moments, Trainer

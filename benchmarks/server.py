@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from lossyfl.bench.tables import Sheet
-from lossyfl.bench.timing import ratio, side_by_side
+from benchmarks.timing import ratio, side_by_side
 from lossyfl.extras import require
 from lossyfl.protocol.schemes import scheme
 from lossyfl.protocol.server import Server
 from lossyfl.quantizers.stochastic import Stochastic
+from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
@@ -262,7 +262,7 @@ def _plain_hadamard(x: Vector) -> Vector:
     return x * np.float32(1 / np.sqrt(len(x)))
 
 
-def _replies_sheet(results: list[Replies]) -> Sheet:
+def _replies_sheet(results: list[Replies]) -> TextTable:
     rows = [
         (
             f"{r.entries:,}",
@@ -275,16 +275,16 @@ def _replies_sheet(results: list[Replies]) -> Sheet:
         for r in results
     ]
     columns = ("d", "frame bytes", "replies/s", "GB/s of float32", ": memcpy", ": decode and add")
-    return Sheet(title="Decode and add one reply, one thread", columns=columns, rows=rows)
+    return TextTable(title="Decode and add one reply, one thread", columns=columns, rows=rows)
 
 
-def _sums_sheet(results: list[Sums]) -> Sheet:
+def _sums_sheet(results: list[Sums]) -> TextTable:
     rows = [(f"{r.entries:,}", f"{r.waiting:.2f}", f"{r.fixed:.2f}") for r in results]
     title = "Time of a reply against one that is added in its turn"
-    return Sheet(title=title, columns=("d", "waiting", "fixed point, any order"), rows=rows)
+    return TextTable(title=title, columns=("d", "waiting", "fixed point, any order"), rows=rows)
 
 
-def _rounds_sheet(results: list[Rounds]) -> Sheet:
+def _rounds_sheet(results: list[Rounds]) -> TextTable:
     rows = [
         (
             f"{r.devices:,}",
@@ -297,12 +297,12 @@ def _rounds_sheet(results: list[Rounds]) -> Sheet:
     ]
     columns = ("devices", "replies/s", "peak, in order", "peak, reversed", "encoded replies")
     title = "One round of d = 100,000; memory in models of 4 d bytes"
-    return Sheet(title=title, columns=columns, rows=rows)
+    return TextTable(title=title, columns=columns, rows=rows)
 
 
-def _rotations_sheet(results: list[Rotations]) -> Sheet:
+def _rotations_sheet(results: list[Rotations]) -> TextTable:
     rows = [
         (f"{r.entries:,}", f"{r.scipy:.1f}" if r.scipy else "-", f"{r.numpy:.1f}") for r in results
     ]
     title = "Walsh-Hadamard transform, as a multiple of others' speed"
-    return Sheet(title=title, columns=("n", ": SciPy's matrix", ": NumPy"), rows=rows)
+    return TextTable(title=title, columns=("n", ": SciPy's matrix", ": NumPy"), rows=rows)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lossyfl.bench import server
+from benchmarks import server
 
 
 def test_run_writes_json(

@@ -8,7 +8,7 @@ from rich.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class TextTable:
     """A title, column names, and rows of text."""
 
     title: str
@@ -27,7 +27,7 @@ class Sheet:
     def markdown(self) -> str:
         """The table in Markdown.
 
-        >>> print(Sheet(title="T", columns=("a", "b"), rows=[("1", "2")]).markdown())
+        >>> print(TextTable(title="T", columns=("a", "b"), rows=[("1", "2")]).markdown())
         **T**
         <BLANKLINE>
         | a | b |

@@ -16,8 +16,8 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from lossyfl.bench import flower
-from lossyfl.bench.flower import Look
+from benchmarks import flower
+from benchmarks.flower import Look
 from lossyfl.extras import require
 from lossyfl.files.atomic import write_atomically
 from lossyfl.results import machine

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from lossyfl.bench.tables import Sheet
-from lossyfl.bench.trial import experiment, simulation
+from benchmarks.trial import experiment, simulation
+from lossyfl.report.text_table import TextTable
 from lossyfl.simulation.setup import prepare
 
 
@@ -31,7 +31,7 @@ class Entries:
 
 def measure_devices(count: int) -> Devices:
     """One round of so many devices, each with a batch of its own, two workers."""
-    task = f"lossyfl.bench.shapes:digits:samples={16 * count}"
+    task = f"benchmarks.shapes:digits:samples={16 * count}"
     setup = prepare(experiment(task, count, 16))
     with simulation(setup, 2) as chosen:
         first = chosen.play()[0]
@@ -48,7 +48,7 @@ def measure_devices(count: int) -> Devices:
 
 def measure_entries(length: int) -> Entries:
     """A few rounds of four devices with a model of so many parameters."""
-    task = f"lossyfl.bench.shapes:line:entries={length},samples=8"
+    task = f"benchmarks.shapes:line:entries={length},samples=8"
     setup = prepare(experiment(task, 4, 1, tau=1))
     with simulation(setup, 1) as chosen:
         records = [chosen.play()[0] for _ in range(4)][1:]
@@ -70,10 +70,10 @@ def _pss(path: Path) -> int:
     return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 
-def sheets(devices: Sequence[Devices], entries: Sequence[Entries]) -> list[Sheet]:
+def sheets(devices: Sequence[Devices], entries: Sequence[Entries]) -> list[TextTable]:
     """A row for each number."""
     return [
-        Sheet(
+        TextTable(
             title="Many devices: digits CNN, tau = 4, batch 16, two workers",
             columns=("devices", "ms a visit", "of these the server", "memory of all, MB"),
             rows=[
@@ -81,7 +81,7 @@ def sheets(devices: Sequence[Devices], entries: Sequence[Entries]) -> list[Sheet
                 for r in devices
             ],
         ),
-        Sheet(
+        TextTable(
             title="Large models: what the protocol takes, one worker",
             columns=("parameters", "ns an entry and visit"),
             rows=[(f"{r.entries:,}", f"{r.protocol:.1f}") for r in entries],

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lossyfl.bench import growth, peer, rounds
-from lossyfl.bench.growth import Devices, Entries
-from lossyfl.bench.peer import Peer
-from lossyfl.bench.rounds import CASES, Comparison, Phases
-from lossyfl.bench.tables import Sheet
+from benchmarks import growth, peer, rounds
+from benchmarks.growth import Devices, Entries
+from benchmarks.peer import Peer
+from benchmarks.rounds import CASES, Comparison, Phases
+from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.simulation.memory import keep_freed_memory
 
@@ -32,7 +32,7 @@ class Results:
     devices: tuple[Devices, ...]
     entries: tuple[Entries, ...]
 
-    def sheets(self) -> list[Sheet]:
+    def sheets(self) -> list[TextTable]:
         """All of it as tables."""
         return [
             *rounds.sheets(self.rounds, self.phases),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from lossyfl.bench.tables import Sheet
-from lossyfl.bench.trial import experiment, simulation
+from benchmarks.trial import experiment, simulation
 from lossyfl.extras import of_extra
+from lossyfl.report.text_table import TextTable
 from lossyfl.results.records import Round
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.training import Trainer, initial_model, without_denormals
@@ -63,11 +63,11 @@ class Phases:
     rest: float
 
 
-DIGITS = "lossyfl.bench.shapes:digits:samples=2000"
+DIGITS = "benchmarks.shapes:digits:samples=2000"
 CASES = (
     Case(
         name="MNIST CNN",
-        task="lossyfl.bench.shapes:mnist",
+        task="benchmarks.shapes:mnist",
         batch=50,
         repeats=5,
         most=1.05,
@@ -161,17 +161,17 @@ def _ratio(times: Sequence[float], others: Sequence[float]) -> float:
     return median(a / b for a, b in zip(times, others, strict=True))
 
 
-def sheets(compared: Sequence[Comparison], phases: Sequence[Phases]) -> list[Sheet]:
+def sheets(compared: Sequence[Comparison], phases: Sequence[Phases]) -> list[TextTable]:
     """Against the bare loop, and where the time goes."""
     goals = {case.name: case for case in CASES}
     parts = ("training", "broadcast", "devices' coding", "aggregate", "codec in all", "rest")
     return [
-        Sheet(
+        TextTable(
             title="A round of 40 devices, tau = 4, as a multiple of a bare loop's time",
             columns=("", "bare, s", "1 worker", "goal", "2 workers", "1 : 2", "goal"),
             rows=[_row(c, goals[c.name]) for c in compared],
         ),
-        Sheet(
+        TextTable(
             title="Where a round with one worker goes, %",
             columns=("", *parts),
             rows=[(p.name, *(f"{100 * share:.2f}" for share in _shares(p))) for p in phases],
