@@ -13,7 +13,7 @@ from tests.outsiders import NAME, SPEC, plant
 from lossyfl import InputError, Stochastic, quantizer, register, scheme
 from lossyfl.protocol.optimizers import optimizer as server_optimizer
 from lossyfl.quantizers import names
-from lossyfl.registry import from_outside
+from lossyfl.registry import Registry, from_outside
 from lossyfl.tasks import task
 from lossyfl.tasks.optimizers import optimizer as local_optimizer
 from lossyfl.tasks.partitions import partition
@@ -60,6 +60,13 @@ def test_specs(spec: str, expected: Stochastic) -> None:
 def test_wrong_specs(spec: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         quantizer(spec)
+
+
+def test_what_has_no_options_says_so() -> None:
+    things: Registry[object] = Registry("thing", makes="a thing")
+    things.register("plain")(lambda: 1)
+    with pytest.raises(InputError, match=r"left out: plain has no options, got foo"):
+        things.build("plain:foo=3")
 
 
 def test_a_name_is_taken_once() -> None:

@@ -184,7 +184,8 @@ class Registry(Generic[T]):
         known = inspect.signature(maker).parameters
         for key in options:
             if key not in known:
-                raise InputError("option", of=name, allowed=one_of(known, key), got=key)
+                allowed = one_of(known, key) if known else f"left out: {name} has no options"
+                raise InputError("option", of=name, allowed=allowed, got=key)
         values = {key: value for key, value in given.items() if key in known}
         values |= {key: _value(text) for key, text in options.items()}
         try:

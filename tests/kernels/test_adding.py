@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.levels import same_everywhere
+from tests.kernels.agree import agree
 
 from lossyfl.kernels.adding import add, add_letters, sum_looked_up, sum_of_squares
 
@@ -15,8 +15,8 @@ from lossyfl.kernels.adding import add, add_letters, sum_looked_up, sum_of_squar
 def test_same_sums(entries: int, more: int, weight: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, total = rng.normal(size=(2, max(entries, entries + more))).astype(np.float32)
-    same_everywhere(add, lambda: (x[:entries], weight, total[: max(entries + more, 0)].copy()))
-    same_everywhere(sum_of_squares, lambda: (x[:entries],))
+    agree(add, x[:entries], weight, total[: max(entries + more, 0)].copy())
+    agree(sum_of_squares, x[:entries])
 
 
 @given(
@@ -31,5 +31,5 @@ def test_same_letters(group: int, entries: int, alphabet: int, fewer: int, seed:
     rows = rng.normal(size=max(alphabet - fewer, 1) * max(group, 1)).astype(np.float32)
     total = rng.normal(size=entries).astype(np.float32)
     total[:10] = -0.0
-    same_everywhere(add_letters, lambda: (letters, rows, group, total.copy()))
-    same_everywhere(sum_looked_up, lambda: (letters, rows.astype(np.float64) ** 2))
+    agree(add_letters, letters, rows, group, total.copy())
+    agree(sum_looked_up, letters, rows.astype(np.float64) ** 2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.levels import same_everywhere
+from tests.kernels.agree import agree
 
 from lossyfl.kernels.model import build_frequencies, letters_of, mean_bits, normalise
 
@@ -18,7 +18,7 @@ weights = st.lists(
 @given(weights=weights, bits=st.sampled_from([9, 12, 15, 16, 28, 29, 0]))
 def test_same_frequencies(weights: list[int], bits: int) -> None:
     given_weights = np.array(weights, np.uint64)
-    same_everywhere(normalise, lambda: (given_weights, bits, np.empty_like(given_weights)))
+    agree(normalise, given_weights, bits, np.empty_like(given_weights))
 
 
 @given(weights=weights, group=st.integers(0, 9), seed=st.integers(0, 10**6))
@@ -26,19 +26,20 @@ def test_same_letters_and_cost(weights: list[int], group: int, seed: int) -> Non
     given_weights = np.array(weights, np.uint64)
     n = len(weights)
     length = n if not group else max(letters_of(n, group), 1)
-    _, _, frequencies, result = same_everywhere(
-        build_frequencies, lambda: (given_weights, group, np.zeros(length, np.uint64))
+    _, _, frequencies, result = agree(
+        build_frequencies, given_weights, group, np.zeros(length, np.uint64)
     )
     counts = np.random.default_rng(seed).integers(0, 99, n) + 1
     if result == 0:
-        same_everywhere(mean_bits, lambda: (frequencies, counts, group))
+        agree(mean_bits, frequencies, counts, group)
 
 
 @pytest.mark.parametrize("group", [-1, 0, 1, 2, 9, 2**40])
 def test_wrong_sizes_are_refused(group: int) -> None:
     for size in (0, 1, 26, 255, 257, 300):
-        made = (np.ones(5, np.uint64), group, np.zeros(size, np.uint64))
-        *_, result = same_everywhere(build_frequencies, lambda made=made: made)
+        *_, result = agree(
+            build_frequencies, np.ones(5, np.uint64), group, np.zeros(size, np.uint64)
+        )
         assert result == -1
-        made = (np.ones(size, np.uint64), np.ones(5, np.int64), group)
-        assert same_everywhere(mean_bits, lambda made=made: made)[-1] == math.inf
+        weights = np.ones(size, np.uint64)
+        assert agree(mean_bits, weights, np.ones(5, np.int64), group)[-1] == math.inf

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from tests.helpers import f32
-from tests.kernels.levels import LIBRARY_ONLY
 
 from lossyfl.errors import InputError
 from lossyfl.kernels import native
 from lossyfl.kernels.adding import add
 from lossyfl.kernels.magnitudes import look_up_bins
 from lossyfl.kernels.values import look_up
+
+LIBRARY_ONLY = pytest.mark.skipif(native.LIBRARY is None, reason="no native kernels here")
 
 
 def test_the_address_is_numpys() -> None:

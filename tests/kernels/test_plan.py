@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.levels import same_everywhere
+from tests.kernels.agree import agree
 
 from lossyfl.kernels.counts import rounded, table_room, write_counts
 from lossyfl.kernels.model import letters_of
@@ -44,9 +44,7 @@ def test_same_model(counts: list[int], group: int, cut: int, junk: bytes) -> Non
     size = write_counts(rounded(np.array(counts)), out)
     data = np.concatenate([out[: size - cut], np.frombuffer(junk, np.uint8)])
     letters = max(letters_of(n, group), 1) if group else n
-    same_everywhere(
-        open_model, lambda: (data, group, np.zeros(n, np.uint64), np.zeros(letters, np.uint64))
-    )
+    agree(open_model, data, group, np.zeros(n, np.uint64), np.zeros(letters, np.uint64))
 
 
 def test_impossible_counts_and_sizes_are_refused() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.kernels.levels import same_everywhere
+from tests.kernels.agree import agree
 
 from lossyfl.kernels.model import LETTER_BITS
 from lossyfl.kernels.native import natives
@@ -33,18 +33,16 @@ def encode(
     """The same words natively and by the reference."""
     count = -(-len(symbols) // (share * model.group))
     width = 2 * (share + 9)
-    *_, words, first, result = same_everywhere(
+    *_, words, first, result = agree(
         push_segments,
-        lambda: (
-            symbols,
-            alphabet,
-            model.group,
-            filler,
-            model.frequencies,
-            share,
-            np.zeros(count * width, np.uint8),
-            np.zeros(count, np.int64),
-        ),
+        symbols,
+        alphabet,
+        model.group,
+        filler,
+        model.frequencies,
+        share,
+        np.zeros(count * width, np.uint8),
+        np.zeros(count, np.int64),
     )
     assert result == 0
     parts = [words[i * width + at : (i + 1) * width] for i, at in enumerate(first.tolist())]
@@ -59,18 +57,16 @@ def decode(
     model: Model, words: Bytes, edges: list[int], alphabet: int, share: int, count: int
 ) -> tuple[int, Bytes]:
     row = np.arange(alphabet, dtype=np.uint8)
-    *_, out, bad = same_everywhere(
+    *_, out, bad = agree(
         pop_segments,
-        lambda: (
-            words,
-            np.array(edges, np.int64),
-            model.frequencies,
-            row,
-            alphabet,
-            model.group,
-            share,
-            np.zeros(count, np.uint8),
-        ),
+        words,
+        np.array(edges, np.int64),
+        model.frequencies,
+        row,
+        alphabet,
+        model.group,
+        share,
+        np.zeros(count, np.uint8),
         good=-1,
     )
     return bad, out
@@ -210,17 +206,15 @@ class TestPop:
         model, symbols = sample(seed, *case, entries)
         words, edges = encode(model, symbols, case[0], 300, int(symbols[0]))
         row = np.random.default_rng(seed).normal(size=case[0]).astype(np.float32)
-        *_, out, bad = same_everywhere(
+        *_, out, bad = agree(
             pop_segments,
-            lambda: (
-                words,
-                np.array(edges),
-                model.frequencies,
-                row,
-                *case,
-                300,
-                np.zeros(entries, np.float32),
-            ),
+            words,
+            np.array(edges),
+            model.frequencies,
+            row,
+            *case,
+            300,
+            np.zeros(entries, np.float32),
             good=-1,
         )
         assert bad == -1

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernels.levels import same_everywhere
+from tests.kernels.agree import agree
 
 from lossyfl.kernels.adding import add_rows, sum_rows
 from lossyfl.kernels.values import ladder_rows, look_up
@@ -22,9 +22,9 @@ def test_same_values_and_sums(
     symbols = rng.integers(0, max(width, 2), entries).astype(np.uint16 if wide else np.uint8)
     rows = rng.normal(size=max(width * max(len(bounds) - 1, 0) - fewer, 0)).astype(np.float32)
     cuts, squares = np.array(bounds, np.int64), rows.astype(np.float64) ** 2
-    same_everywhere(look_up, lambda: (symbols, cuts, rows, np.zeros(entries, np.float32)))
-    same_everywhere(add_rows, lambda: (symbols, cuts, rows, np.ones(60, np.float32)))
-    same_everywhere(sum_rows, lambda: (symbols, cuts, squares))
+    agree(look_up, symbols, cuts, rows, np.zeros(entries, np.float32))
+    agree(add_rows, symbols, cuts, rows, np.ones(60, np.float32))
+    agree(sum_rows, symbols, cuts, squares)
 
 
 @given(
@@ -34,4 +34,4 @@ def test_same_values_and_sums(
 def test_same_ladders(blocks: int, alphabet: int, wrong: int, seed: int) -> None:
     low, spread = np.random.default_rng(seed).exponential(size=(2, blocks)).astype(np.float32)
     size = max(blocks * alphabet, 0) + wrong
-    same_everywhere(ladder_rows, lambda: (low, low + spread, alphabet, np.zeros(size, np.float32)))
+    agree(ladder_rows, low, low + spread, alphabet, np.zeros(size, np.float32))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.kernels.levels import same_everywhere
+from tests.kernels.agree import agree
 
 from lossyfl.kernels.wide import pop_wide, push_wide, starts_of
 from lossyfl.types import Symbols, symbol_type
@@ -17,11 +17,8 @@ Bytes = NDArray[np.uint8]
 def encode(model: Model, symbols: Symbols, share: int) -> tuple[Bytes, list[int]]:
     count = -(-len(symbols) // share)
     width, starts = 4 * (share + 9), starts_of(model.frequencies)
-
-    def make() -> tuple[object, ...]:
-        return symbols, starts, share, np.zeros(count * width, np.uint8), np.zeros(count, np.int64)
-
-    *_, words, first, result = same_everywhere(push_wide, make)
+    words, first = np.zeros(count * width, np.uint8), np.zeros(count, np.int64)
+    *_, words, first, result = agree(push_wide, symbols, starts, share, words, first)
     assert result == 0
     parts = [words[i * width + at : (i + 1) * width] for i, at in enumerate(first.tolist())]
     return np.concatenate(parts), [0, *np.cumsum([len(part) // 4 for part in parts]).tolist()]
@@ -33,16 +30,14 @@ def decode(
     alphabet = len(model.frequencies)
     row = np.arange(alphabet, dtype=symbol_type(alphabet))
     starts = starts_of(model.frequencies)
-    *_, out, bad = same_everywhere(
+    *_, out, bad = agree(
         pop_wide,
-        lambda: (
-            words,
-            np.array(edges, np.int64),
-            starts,
-            row,
-            share,
-            np.zeros(count, row.dtype),
-        ),
+        words,
+        np.array(edges, np.int64),
+        starts,
+        row,
+        share,
+        np.zeros(count, row.dtype),
         good=-1,
     )
     return bad, out
@@ -106,7 +101,7 @@ class TestWide:
             made = (
                 np.array(symbols, np.uint8), starts, 4, np.zeros(99, np.uint8), np.zeros(1, np.int64),
             )  # fmt: skip
-            assert same_everywhere(push_wide, lambda made=made: made)[-1] == -1
+            assert agree(push_wide, *made)[-1] == -1
 
     def test_starts_that_are_none_are_refused(self) -> None:
         for starts in ([0], [], [1, 1 << 28], [0, 5], [0, 1 << 29, 1 << 28]):
@@ -114,4 +109,4 @@ class TestWide:
                 np.zeros(40, np.uint8), np.array([0, 10]), np.array(starts, np.uint32),
                 np.zeros(max(len(starts) - 1, 0), np.uint8), 4, np.zeros(4, np.uint8),
             )  # fmt: skip
-            assert same_everywhere(pop_wide, lambda made=made: made, good=-1)[-1] == -2
+            assert agree(pop_wide, *made, good=-1)[-1] == -2

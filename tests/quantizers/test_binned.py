@@ -9,13 +9,13 @@ from tests.helpers import f32
 from lossyfl import quantizer, stream
 from lossyfl.quantizers import magnitudes
 from lossyfl.quantizers.binned import Filled, fill
-from lossyfl.quantizers.cells import Cells, Survey
+from lossyfl.quantizers.cells import Cells, CellStatistics
 from lossyfl.types import Quantized, Vector
 
 
-def survey(x: Vector) -> Survey:
+def statistics(x: Vector) -> CellStatistics:
     bounds, factors = np.array([0, len(x)]), np.ones(1, np.float32)
-    return Survey.of(magnitudes.measure(x, bounds, factors), 0)
+    return CellStatistics.of(magnitudes.measure(x, bounds, factors), 0)
 
 
 def made(x: Vector, spec: str, seed: int = 0) -> Quantized:
@@ -61,7 +61,7 @@ def test_a_value_is_the_mean_of_what_was_kept() -> None:
 @pytest.mark.parametrize(("less", "helps"), [(4, False), (5, True)])
 def test_a_part_that_would_add_error_is_left_out(less: int, helps: bool) -> None:
     """A few entries of 4 among nines that go as their mean cost more than they bring, of 5 they do not."""
-    known = survey(np.repeat(f32([9, less, 0]), [100, 100, 20_000]))
+    known = statistics(np.repeat(f32([9, less, 0]), [100, 100, 20_000]))
     nines = Cells.of(known.known, np.array([known.known.stop - 1])).edges
     found = fill(known, nines, known.cost(nines)[0] + 300, 1)
     assert (found.part < 1) == (found.edges[0] < nines[0]) == helps
@@ -73,7 +73,7 @@ def test_filling_never_adds_error_and_keeps_to_the_size(
 ) -> None:
     x = np.random.default_rng(seed).standard_t(3, size=2000).astype(np.float32)
     x = np.rint(x * coarse).astype(np.float32)
-    known = survey(x)
+    known = statistics(x)
     bits = rate * len(x)
     start = Cells.of(known.known, np.array([known.known.stop])).edges
     filled = fill(known, start, bits, 1)
@@ -88,7 +88,7 @@ def test_filling_never_adds_error_and_keeps_to_the_size(
 def test_a_part_is_counted_as_cells_are(levels: int) -> None:
     """Where one sign is missing, too: a part of a bin takes what was left, not nearly all of the bin."""
     x = np.repeat(np.arange(20, dtype=np.float32), [10_000, *[30] * 19])
-    known = survey(x)
+    known = statistics(x)
     used = known.known.first + np.flatnonzero(known.known.counts.sum(axis=0))
     edges = used[-levels:]
     wider = np.append(used[-levels - 1], edges[1:])
@@ -101,7 +101,7 @@ def test_a_part_is_counted_as_cells_are(levels: int) -> None:
 @pytest.mark.parametrize(("levels", "cells"), [(1, 1), (2, 2)])
 def test_what_would_blur_a_cell_gets_its_own(levels: int, cells: int) -> None:
     """Ones beside nines: with another level allowed, as many of them as fit are a cell."""
-    known = survey(np.repeat(f32([9, 1, 0]), [100, 1000, 20_000]))
+    known = statistics(np.repeat(f32([9, 1, 0]), [100, 1000, 20_000]))
     nines = np.array([known.known.stop - 1])
     before = known.cost(nines)[0]
     filled = fill(known, nines, before + 1500, levels)

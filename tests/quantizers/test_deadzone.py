@@ -10,7 +10,7 @@ from tests.helpers import f32
 
 from lossyfl import decode, encode, inspect, quantizer, stream
 from lossyfl.quantizers import magnitudes
-from lossyfl.quantizers.cells import Cells, Survey
+from lossyfl.quantizers.cells import Cells, CellStatistics
 from lossyfl.types import Vector
 from lossyfl.wire.vectors import block_bounds
 
@@ -109,9 +109,9 @@ def test_cells_without_entries_are_not_sent() -> None:
 def test_survey_knows_the_cost_of_any_cells() -> None:
     x = np.random.default_rng(6).laplace(size=20_000).astype(np.float32)
     known = magnitudes.measure(x, np.array([0, len(x)]), np.ones(1, np.float32))
-    survey = Survey.of(known, 0)
+    statistics = CellStatistics.of(known, 0)
     edges = np.array([known.first + (known.stop - known.first) * 3 // 4])
-    bits, error = survey.cost(edges)
+    bits, error = statistics.cost(edges)
     cells = Cells.of(known, edges)
     decoded = cells.row()[cells.symbols_of()[x.view(np.uint32) >> np.uint32(16)]]
     assert error == pytest.approx(float(np.square(decoded.astype(np.float64) - x).sum()), rel=1e-6)

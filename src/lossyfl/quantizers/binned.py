@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossyfl.quantizers import magnitudes
-from lossyfl.quantizers.cells import Cells, Edges, Survey
+from lossyfl.quantizers.cells import Cells, CellStatistics, Edges
 from lossyfl.quantizers.magnitudes import BINS
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Codebook, Counts, Quantized, Scaled, Symbols, Vector
@@ -35,20 +35,20 @@ class Filled:
     edges: Edges
     part: float = 1.0
 
-    def error(self, survey: Survey) -> float:
+    def error(self, statistics: CellStatistics) -> float:
         """The sum of squared errors."""
         if self.part == 1:
-            return survey.cost(self.edges)[1]
+            return statistics.cost(self.edges)[1]
         place = int(self.edges[0])
-        kept = round(self.part * survey.entries(place, place + 1))
-        thinned = Survey.of(survey.known.thinned(place, kept), survey.spent)
-        return thinned.cost(self.edges)[1]
+        kept = round(self.part * statistics.entries(place, place + 1))
+        subsampled = CellStatistics.of(statistics.known.subsampled(place, kept), statistics.spent)
+        return subsampled.cost(self.edges)[1]
 
 
 def quantize(
     x: Vector,
     bounds: Bounds,
-    choose: Callable[[Survey], list[Edges]],
+    choose: Callable[[CellStatistics], list[Edges]],
     *,
     bits: float | None,
     levels: int,
@@ -65,11 +65,11 @@ def quantize(
     scales = np.ones(1, np.float32) if one else magnitudes.scales(x, bounds)
     factors = np.float32(1) / scales
     known = magnitudes.measure(x, bounds, factors, threads)
-    survey = Survey.of(known, 0 if one else 32 * len(scales))
-    choices = choose(survey)
+    statistics = CellStatistics.of(known, 0 if one else 32 * len(scales))
+    choices = choose(statistics)
     filled = Filled(edges=Cells.of(known, choices[0]).edges)
     if bits is not None:
-        filled = _fill_best(survey, choices, bits, levels)
+        filled = _fill_best(statistics, choices, bits, levels)
     cells = Cells(known=known, edges=filled.edges)
     symbols = magnitudes.look_up(x, bounds, factors, cells.symbols_of(), threads)
     counts = cells.counts()
@@ -80,43 +80,45 @@ def quantize(
         symbols[dropped] = zero
         counts = count(symbols, 2 * zero + 1)
         kept = int(first.sum()) - int(dropped.sum())
-        cells = Cells(known=known.thinned(int(filled.edges[0]), kept), edges=filled.edges)
+        cells = Cells(known=known.subsampled(int(filled.edges[0]), kept), edges=filled.edges)
     row = cells.row()
     table = Codebook(values=row[None]) if one else Scaled(scales=scales, row=row)
     return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
 
 
-def _fill_best(survey: Survey, choices: list[Edges], bits: float, levels: int) -> Filled:
+def _fill_best(
+    statistics: CellStatistics, choices: list[Edges], bits: float, levels: int
+) -> Filled:
     """Of some cells those with the least error, once what they leave of a size is filled."""
     filled: list[Filled] = []
     for each in choices:
-        edges = Cells.of(survey.known, each).edges
-        used = survey.cost(edges)[0] >= (1 - UNUSED) * bits
-        filled.append(Filled(edges=edges) if used else fill(survey, edges, bits, levels))
-    return min(filled, key=lambda each: each.error(survey))
+        edges = Cells.of(statistics.known, each).edges
+        used = statistics.cost(edges)[0] >= (1 - UNUSED) * bits
+        filled.append(Filled(edges=edges) if used else fill(statistics, edges, bits, levels))
+    return min(filled, key=lambda each: each.error(statistics))
 
 
-def fill(survey: Survey, edges: Edges, bits: float, levels: int) -> Filled:
+def fill(statistics: CellStatistics, edges: Edges, bits: float, levels: int) -> Filled:
     """The cells with as many of the bins below them as fit, and a part of the next.
 
     A bin of mean m makes a cell of mean M, and so the vector, more exact if and only if m > M / 2, however
     much of it is taken: the part p of n entries adds (S + p n m)^2 / (N + p n) - S^2 / N to the energy that
     is sent, which is convex in p, and rises from p = 0 on if 2 m > M = S / N. Else it gets a cell of its own.
     """
-    known = survey.known
+    known = statistics.known
     used = known.first + np.flatnonzero(known.counts.sum(axis=0))
     below = used[(used > 0) & (used < edges[0])]  # bin 0 is that of zero
     for place in below[::-1][:MORE].tolist():
         stop = int(edges[1]) if len(edges) > 1 else known.stop
-        alone = 2 * survey.mean(place, place + 1) <= survey.mean(int(edges[0]), stop)
+        alone = 2 * statistics.mean(place, place + 1) <= statistics.mean(int(edges[0]), stop)
         if alone and len(edges) >= levels:
             break
         wider = np.append(np.int64(place), edges if alone else edges[1:])
-        if survey.cost(wider)[0] > bits:
+        if statistics.cost(wider)[0] > bits:
             before, after = (Cells(known=known, edges=each).counts() for each in (edges, wider))
             if alone:  # its symbols, on both sides of zero, were not there before
                 before = np.insert(before, [len(edges), len(edges) + 1], 0)
-            beside = survey.cost(wider)[0] - entropy(after)
+            beside = statistics.cost(wider)[0] - entropy(after)
             return Filled(edges=wider, part=_part(before, after, bits - beside))
         edges = wider
     return Filled(edges=edges)

@@ -21,7 +21,7 @@ Edges = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class CellStatistics:
     """All that has to be known of a vector to choose cells.
 
     known:  its bins
@@ -36,7 +36,7 @@ class Survey:
     spent: int
 
     @classmethod
-    def of(cls, known: Magnitudes, spent: int) -> "Survey":
+    def of(cls, known: Magnitudes, spent: int) -> "CellStatistics":
         """Of the bins of a vector."""
         ahead = np.zeros((2, len(known.sums) + 1), dtype=np.int64)
         np.cumsum(known.counts, axis=1, out=ahead[:, 1:])

@@ -20,7 +20,7 @@ from lossyfl.kernels.cells import even_edges, search_steps
 from lossyfl.kernels.checks import fits
 from lossyfl.quantizers import binned, register
 from lossyfl.quantizers.binned import UNUSED
-from lossyfl.quantizers.cells import Edges, Survey
+from lossyfl.quantizers.cells import CellStatistics, Edges
 from lossyfl.quantizers.magnitudes import EDGES, Floats
 from lossyfl.quantizers.targets import check_error, target
 from lossyfl.streams import Stream
@@ -31,7 +31,7 @@ ZONES = np.array([0.0, 0.2, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2,
 at one bit for entries that are all about equally large."""
 MAX_LEVELS = 1 << 15
 HALVINGS = 24
-LOOKS = 3
+CANDIDATES = 3
 """Zones whose cells are filled to see whether they are better."""
 FINEST = 256
 """Steps in the median of the magnitudes above 0, at the most."""
@@ -64,21 +64,21 @@ class Deadzone:
             x, bounds, self._choose, bits=bits, levels=MAX_LEVELS, rng=rng, threads=threads
         )
 
-    def _choose(self, survey: Survey) -> list[Edges]:
+    def _choose(self, statistics: CellStatistics) -> list[Edges]:
         """The best cells; for a size, also those of other zones that leave a part of it unused."""
-        wanted, known = target(self.target, of="Deadzone"), survey.known
+        wanted, known = target(self.target, of="Deadzone"), statistics.known
         edges = np.empty(MAX_LEVELS, dtype=np.int64)
         if known.energy == 0:
             return [edges[:0]]
         bits = wanted.bits_for(known.entries)
-        limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits - survey.spent
+        limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits - statistics.spent
         found = np.empty((3, len(ZONES)))
         done = search_steps(
             known.first,
-            survey.ahead,
-            survey.sums,
+            statistics.ahead,
+            statistics.sums,
             known.energy,
-            float(EDGES[survey.median]) / FINEST,
+            float(EDGES[statistics.median]) / FINEST,
             float(EDGES[min(known.stop, len(EDGES) - 1)]),
             ZONES,
             bits is not None,
@@ -92,8 +92,8 @@ class Deadzone:
         left = taken if bits is None else errors
         best = int(np.argmin(left)) if np.isfinite(left).any() else len(ZONES) - 1
         places = [best] if bits is None else [best, *_loose(taken, errors, limit)]
-        made = [_even(survey, float(ZONES[at]), float(steps[at]), edges) for at in places]
-        survey.check_error(made[0], wanted, of="Deadzone")
+        made = [_even(statistics, float(ZONES[at]), float(steps[at]), edges) for at in places]
+        statistics.check_error(made[0], wanted, of="Deadzone")
         return made
 
     def error_bound(self, entries: int) -> float:
@@ -114,10 +114,10 @@ def _loose(taken: Floats, errors: Floats, limit: float) -> list[int]:
     for at in np.argsort(errors, kind="stable").tolist():
         if taken[at] < (1 - UNUSED) * limit:
             found.setdefault((float(taken[at]), float(errors[at])), at)
-    return list(found.values())[:LOOKS]
+    return list(found.values())[:CANDIDATES]
 
 
-def _even(survey: Survey, zone: float, step: float, room: Edges) -> Edges:
+def _even(statistics: CellStatistics, zone: float, step: float, room: Edges) -> Edges:
     """The cells of a zone and a step."""
-    known = survey.known
+    known = statistics.known
     return room[: even_edges(zone * step, step, known.first, known.stop, room)].copy()

@@ -53,8 +53,8 @@ class Magnitudes:
         """The bin behind the last."""
         return self.first + len(self.sums)
 
-    def thinned(self, place: int, kept: int) -> "Magnitudes":
-        """With only so many of the entries of a bin, whichever: they are nearly equal."""
+    def subsampled(self, place: int, kept: int) -> "Magnitudes":
+        """The same with only so many of the entries of a bin, whichever: they are nearly equal."""
         at = place - self.first
         counts, sums = self.counts.copy(), self.sums.copy()
         sums[at] *= kept / counts[:, at].sum()
@@ -64,18 +64,15 @@ class Magnitudes:
 
 def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 1) -> Magnitudes:
     """The bins of `factor * x`; raises on NaN and infinity."""
-    starts, wide = range(0, len(x), STRIP), factors.astype(np.float64)
-    counts = np.zeros((len(starts), 2 * BINS), dtype=np.int64)
-    sums = np.zeros((len(starts), BINS))
-    energy = np.zeros(len(starts))
+    strips, wide = _strips(len(x)), factors.astype(np.float64)
+    counts = np.zeros((len(strips), 2 * BINS), dtype=np.int64)
+    sums = np.zeros((len(strips), BINS))
+    energy = np.zeros(len(strips))
 
-    def bin_strip(strip: int) -> None:
-        start = strip * STRIP
-        stop = min(start + STRIP, len(x))
-        kept = counts[strip], sums[strip]
-        energy[strip] = fits(bin_magnitudes(x, start, stop, bounds, wide, *kept))
+    def bin_strip(at: int) -> None:
+        energy[at] = fits(bin_magnitudes(x, *strips[at], bounds, wide, counts[at], sums[at]))
 
-    parallel.run(bin_strip, range(len(starts)), threads)
+    parallel.run(bin_strip, range(len(strips)), threads)
     total = (counts[0] if len(counts) == 1 else counts.sum(axis=0)).reshape(2, BINS)
     if total[:, INFINITE:].any():
         bad = np.flatnonzero(~np.isfinite(x))
@@ -100,14 +97,18 @@ def look_up(
 ) -> Symbols:
     """`symbols_of[upper 16 bits of factor * x]`: negative numbers are in the upper half."""
     symbols = np.empty(len(x), dtype=symbols_of.dtype)
-    starts, wide = range(0, len(x), STRIP), factors.astype(np.float64)
+    wide = factors.astype(np.float64)
 
-    def strip(start: int) -> None:
-        stop = min(start + STRIP, len(x))
-        fits(look_up_bins(x, start, stop, bounds, wide, symbols_of, symbols))
+    def look_up_strip(strip: tuple[int, int]) -> None:
+        fits(look_up_bins(x, *strip, bounds, wide, symbols_of, symbols))
 
-    parallel.run(strip, starts, threads)
+    parallel.run(look_up_strip, _strips(len(x)), threads)
     return symbols
+
+
+def _strips(entries: int) -> list[tuple[int, int]]:
+    """Where the strips of so many entries begin and end, in order."""
+    return [(start, min(start + STRIP, entries)) for start in range(0, entries, STRIP)]
 
 
 def scales(x: Vector, bounds: Bounds, least: float = 2.0**-120) -> Vector:

@@ -8,11 +8,10 @@ errors.
 import math
 from dataclasses import dataclass
 
-from lossyfl.quantizers import binned, register
-from lossyfl.quantizers.largest import KEEP, check_keep, check_once, largest
-from lossyfl.quantizers.targets import check_error, target
+from lossyfl.quantizers import register
+from lossyfl.quantizers.largest import KEEP, Largest
 from lossyfl.streams import Stream
-from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
+from lossyfl.types import Bounds, Quantized, Scale, Vector
 
 
 @register("sparse_ternary")
@@ -33,24 +32,14 @@ class SparseTernary:
     unbiased = False
 
     def __post_init__(self) -> None:
-        check_keep(self.keep, of="SparseTernary")
-        check_once(self.keep, self.target, of="SparseTernary")
-        check_scale(self.scale, of="SparseTernary")
-        if self.target is not None:
-            check_error(target(self.target, of="SparseTernary"), self.scale, of="SparseTernary")
+        self._largest().check(self.scale)
+
+    def _largest(self) -> Largest:
+        return Largest(keep=self.keep, target=self.target, levels=1, of="SparseTernary")
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
-        wanted = None if self.target is None else target(self.target, of="SparseTernary")
-        return binned.quantize(
-            x,
-            bounds,
-            lambda survey: [largest(survey, self.keep, wanted, 1, of="SparseTernary")],
-            bits=None if wanted is None else wanted.bits_for(len(x)),
-            levels=1,
-            rng=rng,
-            threads=threads,
-        )
+        return self._largest().quantize(x, bounds, rng=rng, threads=threads)
 
     def error_bound(self, entries: int) -> float:
         """1: never worse than sending nothing."""

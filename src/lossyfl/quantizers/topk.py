@@ -11,11 +11,10 @@ import math
 from dataclasses import dataclass
 
 from lossyfl.errors import InputError
-from lossyfl.quantizers import binned, register
-from lossyfl.quantizers.largest import KEEP, check_keep, check_once, largest
-from lossyfl.quantizers.targets import check_error, target
+from lossyfl.quantizers import register
+from lossyfl.quantizers.largest import KEEP, Largest
 from lossyfl.streams import Stream
-from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
+from lossyfl.types import Bounds, Quantized, Scale, Vector
 
 
 @register("topk")
@@ -37,26 +36,16 @@ class TopK:
     unbiased = False
 
     def __post_init__(self) -> None:
-        check_keep(self.keep, of="TopK")
-        check_once(self.keep, self.target, of="TopK")
-        check_scale(self.scale, of="TopK")
         if not isinstance(self.levels, int) or not 1 <= self.levels <= 127:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError("levels", of="TopK", allowed="an int in [1, 127]", got=self.levels)
-        if self.target is not None:
-            check_error(target(self.target, of="TopK"), self.scale, of="TopK")
+        self._largest().check(self.scale)
+
+    def _largest(self) -> Largest:
+        return Largest(keep=self.keep, target=self.target, levels=self.levels, of="TopK")
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
-        wanted = None if self.target is None else target(self.target, of="TopK")
-        return binned.quantize(
-            x,
-            bounds,
-            lambda survey: [largest(survey, self.keep, wanted, self.levels, of="TopK")],
-            bits=None if wanted is None else wanted.bits_for(len(x)),
-            levels=self.levels,
-            rng=rng,
-            threads=threads,
-        )
+        return self._largest().quantize(x, bounds, rng=rng, threads=threads)
 
     def error_bound(self, entries: int) -> float:
         """1: never worse than sending nothing. Exact values would have 1 - k / d."""
