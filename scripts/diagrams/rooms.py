@@ -17,7 +17,8 @@ def rooms() -> list[str]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     layers = next(each["layers"] for each in settings["contracts"] if each["type"] == "layers")
     names = [name for layer in layers for name in layer.replace("|", ":").split(":")]
-    short = [name.strip("() ").removeprefix("lossyfl.") for name in names]
+    inside = [name.strip("() ") for name in names]
+    short = [name.removeprefix("lossyfl.") for name in inside if name.startswith("lossyfl.")]
     return [name for name in short if name != "__main__"]  # `python -m lossyfl` is the cli
 
 
