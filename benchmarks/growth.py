@@ -34,8 +34,8 @@ def measure_devices(count: int) -> Devices:
     task = f"benchmarks.shapes:digits:samples={16 * count}"
     setup = prepare(experiment(task, count, 16))
     with simulation(setup, 2) as chosen:
-        first = chosen.play()[0]
-        record = chosen.play()[0] if count < 10_000 else first
+        first = chosen.run_round()[0]
+        record = chosen.run_round()[0] if count < 10_000 else first
         memory = _memory()
     server = record.seconds.broadcast + record.seconds.aggregate
     return Devices(
@@ -51,7 +51,7 @@ def measure_entries(length: int) -> Entries:
     task = f"benchmarks.shapes:line:entries={length},samples=8"
     setup = prepare(experiment(task, 4, 1, tau=1))
     with simulation(setup, 1) as chosen:
-        records = [chosen.play()[0] for _ in range(4)][1:]
+        records = [chosen.run_round()[0] for _ in range(4)][1:]
     spent = [r.seconds.broadcast + r.seconds.aggregate + r.seconds.coding for r in records]
     return Entries(entries=len(setup.theta), protocol=1e9 * median(spent) / 4 / len(setup.theta))
 

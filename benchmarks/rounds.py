@@ -116,8 +116,8 @@ def compare(case: Case, *, quick: bool) -> tuple[Comparison, Phases]:
     with simulation(setup, 1) as one, simulation(setup, 2) as two:
         for number in range(repeats + 1):
             times["bare"].append(_seconds(lambda number=number: bare.play(number)))
-            times["one"].append(_seconds(lambda: records.append(one.play()[0])))
-            times["two"].append(_seconds(two.play))
+            times["one"].append(_seconds(lambda: records.append(one.run_round()[0])))
+            times["two"].append(_seconds(two.run_round))
     bares, ones, twos = (
         values[1:] for values in times.values()
     )  # without the first, which compiles

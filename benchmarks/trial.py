@@ -9,7 +9,7 @@ from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.pool import open_pool
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.setup import Setup
-from lossyfl.simulation.store import Store, create
+from lossyfl.simulation.store import DeviceStore, create
 
 MANY = 1_000_000
 """Rounds that are planned, so that the last one, which looks at the test set, never comes."""
@@ -37,7 +37,7 @@ def simulation(setup: Setup, workers: int) -> Generator[Simulation]:
     with tempfile.TemporaryDirectory() as folder:
         path, shape = Path(folder) / "devices.bin", setup.shape
         create(path, shape)
-        pool, store = open_pool(setup, path, shape, workers), Store(path, shape)
+        pool, store = open_pool(setup, path, shape, workers), DeviceStore(path, shape)
         try:
             yield Simulation(setup, pool, store)
         finally:

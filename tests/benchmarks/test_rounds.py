@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.rounds import CASES, BareLoop
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import prepare
-from lossyfl.tasks.training import Moments, Trainer
+from lossyfl.tasks.training import OptimizerMoments, Trainer
 
 
 def test_the_bare_loop_takes_the_same_batches_and_steps() -> None:
@@ -16,6 +16,6 @@ def test_the_bare_loop_takes_the_same_batches_and_steps() -> None:
     bare = BareLoop(setup)
     bare.play(0)
     trained = Trainer(setup.task, setup.parts, setup.local, seed=0).train(
-        0, 0, setup.theta, Moments()
+        0, 0, setup.theta, OptimizerMoments()
     )
     np.testing.assert_allclose(bare.vector(), trained.theta, rtol=0, atol=1e-6)

@@ -21,8 +21,9 @@ from lossyfl.report.runs import find
 from lossyfl.report.runs_tables import settings_table
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import Round, read_rounds
-from lossyfl.simulation.run import Silent, run
+from lossyfl.simulation.run import run
 from lossyfl.simulation.setup import Setup, prepare
+from lossyfl.simulation.watcher import Silent
 
 TINY = "tests.simulation.tiny:make_task"
 

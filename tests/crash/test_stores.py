@@ -15,13 +15,13 @@ from lossyfl.flower.store import Remembered as Kept
 from lossyfl.flower.store import Store as FlowerStore
 from lossyfl.links import LinkState
 from lossyfl.protocol.states import DeviceState
-from lossyfl.simulation.store import FRESH, Remembered, Shape, Store, create
-from lossyfl.tasks.training import Moments
+from lossyfl.simulation.store import FRESH, DeviceRecord, DeviceStore, StoreShape, create
+from lossyfl.tasks.training import OptimizerMoments
 from lossyfl.types import Vector
 
 SCHEME, TRAINING = "lfl", "0123456789abcdef"
 LAYOUT = '[["w", "float32", [500]]]'
-SHAPE = Shape(devices=3, memory=500, moments=200)
+SHAPE = StoreShape(devices=3, memory=500, moments=200)
 
 
 def floats(value: float, size: int = 500) -> Vector:
@@ -104,7 +104,7 @@ class SimulatedDevices:
         self._open(folder, lambda store: store.write(0, 0, self._of(1.0)), new=True)
 
     def act(self, folder: Path) -> None:
-        def work(store: Store) -> None:
+        def work(store: DeviceStore) -> None:
             store.write(0, 1, self._of(2.0))
             store.flush()
             store.write(0, 1, self._of(3.0))
@@ -114,26 +114,26 @@ class SimulatedDevices:
         create(folder / "new.bin", SHAPE)
 
     def recover(self, folder: Path) -> None:
-        def look(store: Store) -> None:
+        def look(store: DeviceStore) -> None:
             slots = np.array([0, FRESH, FRESH], np.int8)
             store.check(slots, store.digests(slots))
             assert np.array_equal(store.read(0, 0).uplink.memory, floats(1.0))
 
         self._open(folder, look)
         create(folder / "new.bin", SHAPE)
-        Store(folder / "new.bin", SHAPE).close()
+        DeviceStore(folder / "new.bin", SHAPE).close()
 
     @staticmethod
-    def _of(value: float) -> Remembered:
-        moments = Moments(values=floats(-value, 200), steps=1)
-        return Remembered(accepted=1, uplink=LinkState(memory=floats(value)), moments=moments)
+    def _of(value: float) -> DeviceRecord:
+        moments = OptimizerMoments(values=floats(-value, 200), steps=1)
+        return DeviceRecord(accepted=1, uplink=LinkState(memory=floats(value)), moments=moments)
 
     @staticmethod
-    def _open(folder: Path, work: Callable[[Store], None], *, new: bool = False) -> None:
+    def _open(folder: Path, work: Callable[[DeviceStore], None], *, new: bool = False) -> None:
         path = folder / "devices.bin"
         if new:
             create(path, SHAPE)
-        store = Store(path, SHAPE)
+        store = DeviceStore(path, SHAPE)
         work(store)
         store.close()
 

@@ -10,7 +10,7 @@ from lossyfl import InputError
 from lossyfl.experiments.compare import go_on, plan, settled
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import read_rounds
-from lossyfl.simulation.run import Silent
+from lossyfl.simulation.watcher import Silent
 
 BASE = settled(Experiment(task="tests.simulation.tiny:make_task", rounds=4), None)
 SCHEMES = ["lossless", "lfl:q1=2,q2=2"]

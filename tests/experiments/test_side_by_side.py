@@ -15,7 +15,7 @@ from lossyfl.experiments.side_by_side import Begun, Ended, Event, jobs_for, play
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import Round, Seconds, read_rounds
-from lossyfl.simulation.run import Silent
+from lossyfl.simulation.watcher import Silent
 
 NO_TIME = Seconds(
     broadcast=0, devices=0, aggregate=0, evaluate=0, save=0, total=0, training=0, coding=0

@@ -37,7 +37,7 @@ from lossyfl.results import ledger_file, records
 from lossyfl.results.directory import Results, Sizes
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation import checkpoint, store
-from lossyfl.tasks.training import Moments
+from lossyfl.tasks.training import OptimizerMoments
 
 MEMORY_DISK = Path("/dev/shm")
 RESULTS = ("config.toml", "run.json", "rounds.jsonl", "ledger.csv")
@@ -175,7 +175,7 @@ def _checkpoint() -> checkpoint.Checkpoint:
     )
 
 
-SHAPE = store.Shape(devices=2, memory=5, moments=7)
+SHAPE = store.StoreShape(devices=2, memory=5, moments=7)
 SLOTS = np.array([0, 1], dtype=np.int8)
 """Device 0 holds its first slot, device 1 its second."""
 
@@ -185,10 +185,10 @@ def _devices() -> tuple[bytes, store.Digests]:
     """The file of two devices, and the digests that a checkpoint would name."""
     path = scratch() / "devices-seed.bin"
     store.create(path, SHAPE)
-    opened = store.Store(path, SHAPE)
+    opened = store.DeviceStore(path, SHAPE)
     for device, slot in enumerate(SLOTS.tolist()):
-        link, moments = LinkState(memory=laplace(5)), Moments(values=laplace(7), steps=3)
-        opened.write(device, slot, store.Remembered(accepted=1, uplink=link, moments=moments))
+        link, moments = LinkState(memory=laplace(5)), OptimizerMoments(values=laplace(7), steps=3)
+        opened.write(device, slot, store.DeviceRecord(accepted=1, uplink=link, moments=moments))
     opened.flush()
     opened.close()
     return path.read_bytes(), opened.digests(SLOTS)
@@ -197,7 +197,7 @@ def _devices() -> tuple[bytes, store.Digests]:
 def read_store(data: bytes) -> None:
     """The store of a simulation's devices: refused, unless what it holds is as it was written."""
     whole, digests = _devices()
-    opened = store.Store(written("devices.bin", data), SHAPE)
+    opened = store.DeviceStore(written("devices.bin", data), SHAPE)
     try:
         opened.check(SLOTS, digests)
         for device, slot in enumerate(SLOTS.tolist()):

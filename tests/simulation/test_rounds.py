@@ -24,9 +24,9 @@ from lossyfl.simulation.pool import open_pool
 from lossyfl.simulation.rounds import Simulation
 from lossyfl.simulation.run import run
 from lossyfl.simulation.setup import Setup, prepare
-from lossyfl.simulation.store import Store, create
+from lossyfl.simulation.store import DeviceStore, create
 from lossyfl.tasks.partitions import sizes
-from lossyfl.tasks.training import Moments, Trainer
+from lossyfl.tasks.training import OptimizerMoments, Trainer
 from lossyfl.types import Vector
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def by_hand(setup: Setup) -> tuple[bytes, list[Entry]]:
             if not away[m]:
                 devices[m].receive(server.frames_for(m, devices[m].held))
         for m in server.participants:
-            theta = trainer.train(m, t, devices[m].estimate.copy(), Moments()).theta.copy()
+            theta = trainer.train(m, t, devices[m].estimate.copy(), OptimizerMoments()).theta.copy()
             reply = devices[m].reply(theta)
             if not late[m]:
                 server.accept(m, reply)
@@ -279,10 +279,10 @@ class TestMeasures:
     @pytest.mark.parametrize("spec", ["lfl", "lgm", "ltgm:q1=5"])
     def test_of_broadcasts(self, spec: str, tmp_path: Path) -> None:
         with made(replace(BASE, scheme=spec), tmp_path) as simulation:
-            simulation.play()
+            simulation.run_round()
             server = simulation.server
             theta, before = server.theta, server.state().link
-            record, _ = simulation.play()
+            record, _ = simulation.run_round()
             after, estimate = server.state().link, server.estimate
         assert record.model_peak == pytest.approx(np.abs(theta).max() / np.sqrt(np.mean(theta**2)))
         assert record.broadcast is not None
@@ -297,14 +297,14 @@ class TestMeasures:
 
     def test_nothing_is_lost_by_exact_links(self, tmp_path: Path) -> None:
         with made(replace(BASE, scheme="lossless"), tmp_path) as simulation:
-            records = [simulation.play()[0] for _ in range(2)]
+            records = [simulation.run_round()[0] for _ in range(2)]
         assert all(each.broadcast is None or each.broadcast.error == 0 for each in records)
         assert all(each.reply is not None and each.reply.error == 0 for each in records)
         assert [each.memory for each in records] == [0, 0]
 
     def test_of_replies(self, tmp_path: Path) -> None:
         with made(replace(BASE, scheme="lb:q2=2"), tmp_path) as simulation:
-            record, _ = simulation.play()
+            record, _ = simulation.run_round()
             store, slots = simulation.store, simulation.slots
             left = [store.read(m, int(slots[m])).uplink.memory for m in range(10)]
         kept = np.sqrt(np.mean([float(v @ v) for v in left]))
@@ -323,6 +323,6 @@ def made(chosen: Experiment, folder: Path) -> Generator[Simulation]:
     with ExitStack() as stack:
         pool = open_pool(setup, path, setup.shape, 1)
         stack.callback(pool.close)
-        store = Store(path, setup.shape)
+        store = DeviceStore(path, setup.shape)
         stack.callback(store.close)
         yield Simulation(setup, pool, store)

@@ -14,7 +14,7 @@ from lossyfl.protocol.schemes import Scheme, ServerModel
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.partitions import sizes
-from lossyfl.tasks.training import Moments, Trainer
+from lossyfl.tasks.training import OptimizerMoments, Trainer
 
 
 @functools.cache
@@ -55,7 +55,7 @@ def accuracy(scheme: Scheme) -> float:
         for m, device in enumerate(devices):
             device.receive(server.frames_for(m, device.held))
             try:
-                trained = trainer.train(m, t, device.estimate.copy(), Moments())
+                trained = trainer.train(m, t, device.estimate.copy(), OptimizerMoments())
             except Diverged:
                 return 0.0
             server.accept(m, device.reply(trained.theta.copy()))

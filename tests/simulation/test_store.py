@@ -10,23 +10,30 @@ import pytest
 
 from lossyfl import InputError
 from lossyfl.links import LinkState
-from lossyfl.simulation.store import FRESH, Remembered, Shape, Store, create, wait_until_alone
-from lossyfl.tasks.training import Moments
+from lossyfl.simulation.store import (
+    FRESH,
+    DeviceRecord,
+    DeviceStore,
+    StoreShape,
+    create,
+    wait_until_alone,
+)
+from lossyfl.tasks.training import OptimizerMoments
 
-SHAPE = Shape(devices=3, memory=5, moments=4)
+SHAPE = StoreShape(devices=3, memory=5, moments=4)
 
 
-def remembered(value: float, accepted: int = 7) -> Remembered:
-    return Remembered(
+def remembered(value: float, accepted: int = 7) -> DeviceRecord:
+    return DeviceRecord(
         accepted=accepted,
         uplink=LinkState(memory=np.full(5, value, np.float32)),
-        moments=Moments(values=np.full(4, -value, np.float32), steps=9),
+        moments=OptimizerMoments(values=np.full(4, -value, np.float32), steps=9),
     )
 
 
-def opened(folder: Path, shape: Shape = SHAPE) -> Store:
+def opened(folder: Path, shape: StoreShape = SHAPE) -> DeviceStore:
     create(folder / "devices.bin", shape)
-    return Store(folder / "devices.bin", shape)
+    return DeviceStore(folder / "devices.bin", shape)
 
 
 def test_slots_are_apart_and_survive_the_process(tmp_path: Path) -> None:
@@ -36,7 +43,7 @@ def test_slots_are_apart_and_survive_the_process(tmp_path: Path) -> None:
     store.write(2, 0, remembered(3.0))
     store.flush()
     store.close()
-    again = Store(tmp_path / "devices.bin", SHAPE)
+    again = DeviceStore(tmp_path / "devices.bin", SHAPE)
     for device, slot, value, accepted in ((1, 0, 1.0, 7), (1, 1, 2.0, 8), (2, 0, 3.0, 7)):
         found = again.read(device, slot)
         assert found.accepted == accepted
@@ -56,7 +63,7 @@ def test_a_fresh_device_remembers_nothing(tmp_path: Path) -> None:
 
 
 def test_room_is_taken_at_once(tmp_path: Path) -> None:
-    shape = Shape(devices=100, memory=1000, moments=0)
+    shape = StoreShape(devices=100, memory=1000, moments=0)
     create(tmp_path / "devices.bin", shape)
     facts = (tmp_path / "devices.bin").stat()
     assert facts.st_size == shape.nbytes
@@ -66,9 +73,9 @@ def test_room_is_taken_at_once(tmp_path: Path) -> None:
 def test_another_file_is_refused(tmp_path: Path) -> None:
     create(tmp_path / "devices.bin", SHAPE)
     with pytest.raises(InputError, match="must be a file of"):
-        Store(tmp_path / "devices.bin", dataclasses.replace(SHAPE, devices=4))
+        DeviceStore(tmp_path / "devices.bin", dataclasses.replace(SHAPE, devices=4))
     with pytest.raises(InputError, match="must be a file of"):
-        Store(tmp_path / "none.bin", SHAPE)
+        DeviceStore(tmp_path / "none.bin", SHAPE)
 
 
 def test_one_waits_until_nobody_has_it_open(tmp_path: Path) -> None:
@@ -112,7 +119,7 @@ def test_a_slot_of_an_earlier_round_is_not_taken_for_a_later_one(tmp_path: Path)
     digests = store.digests(slots)
     store.close()
     (tmp_path / "devices.bin").write_bytes(before)
-    again = Store(tmp_path / "devices.bin", SHAPE)
+    again = DeviceStore(tmp_path / "devices.bin", SHAPE)
     with pytest.raises(InputError, match="damaged"):
         again.check(slots, digests)
     again.close()
@@ -132,6 +139,6 @@ def test_nobody_else_can_read_it_and_links_are_not_followed(tmp_path: Path) -> N
     path.rename(tmp_path / "moved")
     path.symlink_to(tmp_path / "moved")
     with pytest.raises(InputError, match="no link"):
-        Store(path, SHAPE)
+        DeviceStore(path, SHAPE)
     with pytest.raises(InputError, match="no link"):
         wait_until_alone(path)

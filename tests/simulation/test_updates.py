@@ -15,7 +15,8 @@ from lossyfl.compressors import scheduled as schedule
 from lossyfl.links import Message
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import Round
-from lossyfl.simulation.run import Silent, resume, run
+from lossyfl.simulation.run import resume, run
+from lossyfl.simulation.watcher import Silent
 from lossyfl.types import Quantized, Quantizer, Vector
 
 TINY = "tests.simulation.tiny:make_task"

@@ -19,7 +19,7 @@ from lossyfl.tasks.partitions import divide
 from lossyfl.tasks.steps import step
 from lossyfl.tasks.training import (
     Local,
-    Moments,
+    OptimizerMoments,
     Score,
     Trainer,
     check_batch,
@@ -30,7 +30,7 @@ from lossyfl.tasks.training import (
 
 DIGITS = task("digits")
 PARTS = divide("iid", DIGITS.train.y, 5, stream(0))
-FRESH = Moments()
+FRESH = OptimizerMoments()
 
 
 def local(spec: str = "sgd", lr: str = "0.1", tau: int = 3, batch: int = 16) -> Local:

@@ -143,7 +143,7 @@ def _play_in_turn(
     """One after the other, under one display; False if somebody stopped them."""
     from lossyfl.commands.progress import Campaign
     from lossyfl.experiments.compare import go_on
-    from lossyfl.simulation.run import Silent
+    from lossyfl.simulation.watcher import Silent
 
     total = sum(run.rounds for run in planned)
     campaign = None if quiet else Campaign(total, len(planned))

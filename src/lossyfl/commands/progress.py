@@ -18,8 +18,9 @@ if TYPE_CHECKING:  # torch would come with them, and this begins before
     from collections.abc import Sequence
 
     from lossyfl.results.records import Round
-    from lossyfl.simulation.run import Outcome, Watcher
+    from lossyfl.simulation.run_loop import RunResult
     from lossyfl.simulation.setup import Setup
+    from lossyfl.simulation.watcher import Watcher
 
 PLAIN_EVERY = 5.0
 """Seconds from one plain line to the next."""
@@ -159,7 +160,7 @@ class Several:
             watcher.ended()
 
 
-def describe(outcome: "Outcome") -> str:
+def describe(outcome: "RunResult") -> str:
     """What a run came to, in two lines."""
     s = outcome.summary
     accuracy = "not looked at" if s.accuracy is None else f"{100 * s.accuracy:.2f} %"

@@ -18,7 +18,8 @@ from lossyfl.registry import paths
 
 if TYPE_CHECKING:
     from lossyfl.results.experiment import Experiment
-    from lossyfl.simulation.run import Outcome, Watcher
+    from lossyfl.simulation.run_loop import RunResult
+    from lossyfl.simulation.watcher import Watcher
 
 
 def run(
@@ -175,7 +176,7 @@ def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher | None":
     return Several((shown, events)) if shown else events
 
 
-def _finish(outcome: "Outcome", *, as_json: bool) -> None:
+def _finish(outcome: "RunResult", *, as_json: bool) -> None:
     """Say what the run came to, and how to go on if it is not done."""
     from lossyfl.results.directory import Results
 

@@ -15,8 +15,10 @@ from lossyfl.results.directory import Results
 from lossyfl.results.experiment import KEYS, Experiment, slug
 from lossyfl.results.records import read_rounds
 from lossyfl.simulation import checkpoint
-from lossyfl.simulation.run import Outcome, Watcher, resume, run
+from lossyfl.simulation.run import resume, run
+from lossyfl.simulation.run_loop import RunResult
 from lossyfl.simulation.setup import load_task, ready
+from lossyfl.simulation.watcher import Watcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +98,7 @@ def go_on(
     data_dir: Path | None,
     watcher: Watcher,
     checkpoint_every: float = 30.0,
-) -> Outcome:
+) -> RunResult:
     """Start a run, or go on with it from its checkpoint."""
     if planned.done == 0:
         return run(

@@ -28,7 +28,7 @@ from lossyfl.flower.strategy import LossyStrategy
 from lossyfl.results.experiment import KEYS, Experiment, experiment
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.flat import Place
-from lossyfl.tasks.training import Moments, Score, Trainer, chunks
+from lossyfl.tasks.training import OptimizerMoments, Score, Trainer, chunks
 from lossyfl.types import Vector
 
 PLAIN = "plain"
@@ -122,7 +122,7 @@ def train(message: Message, context: Context) -> Message:
     device = int(context.node_config["partition-id"])
     theta = joined(message.content.array_records["arrays"], setup.places)
     number = cast("int", config["server-round"]) - 1  # Flower counts rounds from 1
-    outcome = trainer.train(device, number, theta, Moments())
+    outcome = trainer.train(device, number, theta, OptimizerMoments())
     metrics = {"num-examples": len(setup.parts[device]), "train-loss": outcome.loss}
     content = RecordDict(
         {"arrays": split(outcome.theta, setup.places), "metrics": MetricRecord({**metrics})}

@@ -55,7 +55,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class RunSummary:
     """What a run came to.
 
     accuracy: of the last look at the test set, None if there was none
@@ -75,13 +75,13 @@ class Summary:
     seconds: float
 
 
-def summarize(rounds: list[Round]) -> Summary:
+def summarize(rounds: list[Round]) -> RunSummary:
     """The sums over all rounds."""
     seen = [record.accuracy for record in rounds if record.accuracy is not None]
     down, up = sum(r.handed.nbytes for r in rounds), sum(r.up.nbytes for r in rounds)
     paper_down, paper_up = sum(r.handed.paper for r in rounds), sum(r.up.paper for r in rounds)
     raw_down, raw_up = sum(r.handed.raw for r in rounds), sum(r.up.raw for r in rounds)
-    return Summary(
+    return RunSummary(
         rounds=len(rounds),
         accuracy=seen[-1] if seen else None,
         down=down,

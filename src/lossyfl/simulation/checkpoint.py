@@ -11,7 +11,7 @@ from lossyfl.files.atomic import STATE
 from lossyfl.protocol.states import ServerState
 from lossyfl.results.directory import Sizes
 from lossyfl.results.experiment import KEYS, Experiment, experiment, parse_toml
-from lossyfl.simulation.store import FRESH, Slots, Store
+from lossyfl.simulation.store import FRESH, DeviceStore, Slots
 from lossyfl.types import Vector
 
 
@@ -21,8 +21,8 @@ class Checkpoint:
 
     slots:        of every device, a byte each
     common:       moments that all devices share or hand on, with the steps taken
-    data_dir:     where the data was looked for, empty for the usual places
-    average:      of the models that devices held; empty if nobody looks at it
+    data_dir:     where the data was found, empty for the usual places
+    average:      of the models that devices held; empty if it is not evaluated
     save_updates: rounds whose vectors are kept
     digests:      of the slots, 8 bytes each; none in checkpoints of older versions, which are not checked
     settings:     as in config.toml; empty in checkpoints of older versions, which take any
@@ -64,7 +64,7 @@ class Checkpoint:
             if found not in allowed:
                 raise InputError(name, of="the checkpoint", allowed="as the run's", got=found)
 
-    def check_store(self, store: Store) -> None:
+    def check_store(self, store: DeviceStore) -> None:
         """Raise unless the store holds what it held when the checkpoint was made.
 
         What an older version left without digests is taken, and has them from now on.

@@ -5,7 +5,6 @@ things that change no byte. The broadcast is decoded once, by one listener, for 
 in sync: they would all get the same. And a device is told at once whether its reply arrived.
 """
 
-import math
 import time
 from collections.abc import Iterator
 from functools import reduce
@@ -18,46 +17,29 @@ from numpy.typing import NDArray
 from lossyfl.errors import NotFinite
 from lossyfl.protocol.device import Device
 from lossyfl.protocol.ledger import Ledger
-from lossyfl.protocol.measures import mean, measure
 from lossyfl.protocol.round import sample
 from lossyfl.protocol.rules import ReplyRule
 from lossyfl.protocol.server import Server
 from lossyfl.protocol.states import Delivery, DeviceState, ServerState
-from lossyfl.results.records import Round, Seconds, traffic
+from lossyfl.results.records import Round, Seconds
 from lossyfl.simulation.average import averaged
 from lossyfl.simulation.checkpoint import fresh
+from lossyfl.simulation.clock import Clock
 from lossyfl.simulation.pool import Pool
+from lossyfl.simulation.round_record import OpenRound, round_record
 from lossyfl.simulation.setup import Setup
-from lossyfl.simulation.store import Slots, Store
+from lossyfl.simulation.store import DeviceStore, Slots
 from lossyfl.simulation.updates import NO_UPDATES, Updates
-from lossyfl.simulation.work import Answer, Look, Visit, Visits
+from lossyfl.simulation.work import DeviceJob, DeviceJobs, DeviceResult, EvaluationJob
 from lossyfl.streams import stream
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import Score, chunks
 from lossyfl.types import Vector
 
 MOST = 256
-"""Visits in a portion at the most: what waits in a pipe must be short."""
+"""Devices in a portion at the most: what waits in a pipe must be short."""
 
 Flags: TypeAlias = NDArray[np.bool_]
-
-
-class Clock:
-    """Seconds, phase by phase."""
-
-    def __init__(self) -> None:
-        self._begin = self._last = time.perf_counter()
-
-    @property
-    def total(self) -> float:
-        """Seconds from the beginning to the last lap."""
-        return self._last - self._begin
-
-    def lap(self) -> float:
-        """Seconds since the last lap."""
-        now = time.perf_counter()
-        seconds, self._last = now - self._last, now
-        return seconds
 
 
 class Simulation:
@@ -65,11 +47,11 @@ class Simulation:
 
     committed: the slots that the last checkpoint names
     slots:     the slots that hold now
-    average:   of the models that devices held; empty if nobody looks at it
+    average:   of the models that devices held; empty if it is not evaluated
     """
 
     def __init__(
-        self, setup: Setup, pool: Pool, store: Store, updates: Updates = NO_UPDATES
+        self, setup: Setup, pool: Pool, store: DeviceStore, updates: Updates = NO_UPDATES
     ) -> None:
         self.setup, self.pool, self.store, self.updates = setup, pool, store, updates
         chosen = setup.experiment
@@ -91,7 +73,7 @@ class Simulation:
 
     @property
     def model(self) -> Vector:
-        """The model to look at: theta, theta_hat, which the devices hold, or the average of those."""
+        """The model that is evaluated: theta, theta_hat, which the devices hold, or the average of those."""
         match self.setup.experiment.evaluate:
             case "devices":
                 return self.server.estimate
@@ -113,24 +95,18 @@ class Simulation:
         """The slots that hold now are those of a checkpoint."""
         self.committed = self.slots.copy()
 
-    def play(self, saving: float = 0.0) -> tuple[Round, Ledger]:
+    def run_round(self, saving: float = 0.0) -> tuple[Round, Ledger]:
         """One round; `saving` is what was spent on files since the last one."""
         clock, before = Clock(), saving
         away = self._draw("drop-out", self.setup.experiment.drop_out)
         participants = self._open(away)
         broadcast = clock.lap()
-        answers, accepting = self._collect(participants)
+        results, accepting = self._collect(participants)
         devices = clock.lap()
-        distance = float(np.linalg.norm(self.server.theta - self.server.estimate))
-        model_peak = measure(self.server.theta).peak
-        self.updates.save(self.server, answers, self.store, self.slots)
+        opened = OpenRound.measured(self.server, away=int(away.sum()))
+        self.updates.save(self.server, results, self.store, self.slots)
         saving += clock.lap()
-        self._share_moments(answers)
-        self.server.close_round()
-        if self.server.ledger.refusals.counts["overflow"]:
-            raise NotFinite("the sum of replies", of=f"round {self.server.round}", got="infinity")
-        if self.setup.experiment.evaluate == "average":
-            self.average = averaged(self.average, self.server.estimate)
+        self._close(results)
         aggregate = accepting + clock.lap()
         score = self._evaluate()
         seconds = Seconds(
@@ -140,33 +116,22 @@ class Simulation:
             evaluate=clock.lap(),
             save=saving,
             total=before + clock.total,
-            training=sum(answer.training for answer in answers),
-            coding=sum(answer.coding for answer in answers),
+            training=sum(result.training for result in results),
+            coding=sum(result.coding for result in results),
         )
         ledger = self.server.ledger.drain()
         ledger.entries.sort(key=lambda entry: (entry.direction, entry.device))  # not by arrival
-        down, up = traffic(ledger)
-        late = [answer for answer in answers if answer.late]
-        record = Round(
-            round=self.server.round,
-            accuracy=score.correct / score.samples if score else None,
-            test_loss=score.loss / score.samples if score else None,
-            train_loss=self._train_loss(answers),
-            eps=ledger.eps.get(self.server.round),
-            distance=distance,
-            model_peak=model_peak,
-            broadcast=self.server.measured,
-            reply=mean([answer.measured for answer in answers]),
-            memory=_rms([answer.memory for answer in answers]),
-            replies=len(answers) - len(late),
-            late=len(late),
-            late_bytes=sum(len(answer.frame) for answer in late),
-            away=int(away.sum()),
-            down=down,
-            up=up,
-            seconds=seconds,
-        )
-        return record, ledger
+        weights = [len(self.setup.parts[result.device]) for result in results]
+        return round_record(opened, results, weights, ledger, score, seconds), ledger
+
+    def _close(self, results: list[DeviceResult]) -> None:
+        """Line 6: the new model, and what is kept of the old ones."""
+        self._share_moments(results)
+        self.server.close_round()
+        if self.server.ledger.refusals.counts["overflow"]:
+            raise NotFinite("the sum of replies", of=f"round {self.server.round}", got="infinity")
+        if self.setup.experiment.evaluate == "average":
+            self.average = averaged(self.average, self.server.estimate)
 
     def _open(self, away: Flags) -> list[int]:
         """Line 2: broadcast to all who are there; the devices that will train."""
@@ -185,21 +150,21 @@ class Simulation:
         self.pool.shared[:] = self._listener.estimate  # line 3, once for all
         return participants
 
-    def _collect(self, participants: list[int]) -> tuple[list[Answer], float]:
-        """Lines 4 and 5: all answers in the order of devices, and the seconds of accepting them."""
-        answers: list[Answer] = []
+    def _collect(self, participants: list[int]) -> tuple[list[DeviceResult], float]:
+        """Lines 4 and 5: all results, in the order of devices, and the seconds of accepting them."""
+        results: list[DeviceResult] = []
         seconds = 0.0
         for batch in self._batches(participants):
             start = time.perf_counter()
-            for answer in batch:
-                if not answer.late:
-                    self.server.accept(answer.device, answer.frame)
-            answers += batch
+            for result in batch:
+                if not result.late:
+                    self.server.accept(result.device, result.frame)
+            results += batch
             seconds += time.perf_counter() - start
         for device in participants:
             self.slots[device] = self._target(device)
         self.common_steps += len(participants) * self._more_steps
-        return sorted(answers, key=lambda answer: answer.device), seconds
+        return sorted(results, key=lambda result: result.device), seconds
 
     @property
     def _more_steps(self) -> int:
@@ -207,8 +172,8 @@ class Simulation:
         carried = self.setup.local.optimizer.moments == "carried"
         return self.setup.local.tau if carried else 0
 
-    def _batches(self, participants: list[int]) -> Iterator[list[Answer]]:
-        """Answers, portion by portion; carried moments leave no two portions to do at once."""
+    def _batches(self, participants: list[int]) -> Iterator[list[DeviceResult]]:
+        """Results, portion by portion; carried moments leave no two portions to do at once."""
         jobs = self._jobs(participants)
         if not self._more_steps:
             yield from self.pool.run(jobs)
@@ -216,15 +181,15 @@ class Simulation:
             for job in jobs:
                 yield from self.pool.run([job])
 
-    def _jobs(self, participants: list[int]) -> Iterator[Visits]:
-        """Visits in portions that get smaller towards the end, so that all workers end together."""
+    def _jobs(self, participants: list[int]) -> Iterator[DeviceJobs]:
+        """Jobs in portions that get smaller towards the end, so that all workers end together."""
         late = self._draw("slow", self.setup.experiment.slow)
         start = 0
         while start < len(participants):
             share = (len(participants) - start) // (4 * self.pool.workers)
             stop = start + min(max(1, share), MOST)
-            visits = tuple(
-                Visit(
+            portion = tuple(
+                DeviceJob(
                     device=device,
                     accepted=self._accepted[device],
                     source=int(self.slots[device]),
@@ -233,11 +198,11 @@ class Simulation:
                 )
                 for device in participants[start:stop]
             )
-            yield Visits(
+            yield DeviceJobs(
                 round=self.server.round,
                 common_steps=self.common_steps + start * self._more_steps,
                 more_steps=self._more_steps,
-                visits=visits,
+                jobs=portion,
             )
             start = stop
 
@@ -252,37 +217,31 @@ class Simulation:
         return rng.bits(0, self.setup.devices) < np.uint64(probability * 2**32)
 
     def _evaluate(self) -> Score | None:
-        """What the model is worth on the test set, if it is time to look."""
+        """The sums over the test set, if this round has an evaluation."""
         done, chosen = self.server.round + 1, self.setup.experiment
         if done % chosen.evaluate_every and done <= self.setup.rounds - chosen.evaluate_last:
             return None
         self.pool.shared[:] = self.model
-        jobs = (Look(chunk=chunk) for chunk in range(chunks(self.setup.task)))
-        scores = sorted(self.pool.run(jobs), key=lambda look: look.chunk)
-        return reduce(add, (look.score for look in scores))
+        jobs = (EvaluationJob(chunk=chunk) for chunk in range(chunks(self.setup.task)))
+        scores = sorted(self.pool.run(jobs), key=lambda chunk: chunk.chunk)
+        return reduce(add, (chunk.score for chunk in scores))
 
-    def _share_moments(self, answers: list[Answer]) -> None:
+    def _share_moments(self, results: list[DeviceResult]) -> None:
         """The mean of the moments that came in time, by the devices' samples, where they share them."""
-        answers = [answer for answer in answers if not answer.late]
+        results = [result for result in results if not result.late]
         if (
             self.setup.local.optimizer.moments != "shared"
             or not len(self.pool.common)
-            or not answers
+            or not results
         ):
             return
         total = np.zeros_like(self.pool.common)
-        weight = sum(len(self.setup.parts[answer.device]) for answer in answers)
-        for answer in answers:
-            own = self.store.read(answer.device, int(self.slots[answer.device])).moments
-            total += own.values * np.float32(len(self.setup.parts[answer.device]) / weight)
+        weight = sum(len(self.setup.parts[result.device]) for result in results)
+        for result in results:
+            own = self.store.read(result.device, int(self.slots[result.device])).moments
+            total += own.values * np.float32(len(self.setup.parts[result.device]) / weight)
             self.common_steps = own.steps
         self.pool.common[:] = total
-
-    def _train_loss(self, answers: list[Answer]) -> float | None:
-        """The mean of the devices' losses by their samples."""
-        weights = [len(self.setup.parts[answer.device]) for answer in answers]
-        sums = (w * answer.loss for w, answer in zip(weights, answers, strict=True))
-        return sum(sums) / sum(weights) if answers else None
 
     def _hold_estimate(self, round: int) -> None:
         """Let the listener hold the server's estimate, which it did before."""
@@ -292,8 +251,3 @@ class Simulation:
             round=round, estimate=estimate, downlink=self.server.state().link, uplink=uplink
         )
         self._listener.restore(state)
-
-
-def _rms(values: list[float]) -> float | None:
-    """The root of the mean square, of as many devices as have trained."""
-    return math.sqrt(sum(value * value for value in values) / len(values)) if values else None

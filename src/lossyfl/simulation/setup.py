@@ -8,7 +8,7 @@ import numpy as np
 from lossyfl.errors import InputError
 from lossyfl.protocol.schemes import Scheme, scheme
 from lossyfl.results.experiment import Experiment
-from lossyfl.simulation.store import Shape
+from lossyfl.simulation.store import StoreShape
 from lossyfl.streams import stream
 from lossyfl.tasks import Task, task
 from lossyfl.tasks.base import Parts, Samples
@@ -57,9 +57,9 @@ class Setup:
         return tuple(place.stop - place.start for place in self.places)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> StoreShape:
         """How large the devices' store is."""
-        return Shape(
+        return StoreShape(
             devices=self.devices,
             memory=len(self.scheme.uplink.init(self.theta).memory),
             moments=moments_length(self.local, self._trained),

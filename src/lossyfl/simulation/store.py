@@ -23,7 +23,7 @@ from lossyfl.errors import DiskError, InputError
 from lossyfl.files import disk
 from lossyfl.files.atomic import STATE, open_private
 from lossyfl.links import LinkState
-from lossyfl.tasks.training import Moments
+from lossyfl.tasks.training import OptimizerMoments
 from lossyfl.types import Vector
 
 HEADER = 16
@@ -40,16 +40,16 @@ Digests: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class DeviceRecord:
     """What one device remembers; views of the file."""
 
     accepted: int
     uplink: LinkState
-    moments: Moments
+    moments: OptimizerMoments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class StoreShape:
     """How large the file is: devices, and the entries of delta_m and of the moments."""
 
     devices: int
@@ -67,7 +67,7 @@ class Shape:
         return 4 * 2 * self.devices * self.slot
 
 
-def create(path: Path, shape: Shape) -> None:
+def create(path: Path, shape: StoreShape) -> None:
     """Make the file, with its room on the disk: later there is no error that says it is full."""
     try:
         disk.unlink(path)
@@ -98,10 +98,10 @@ def _opened(path: Path, *, write: bool) -> int:
         raise InputError("store", of="a run", allowed=allowed, got=str(error)) from error
 
 
-class Store:
+class DeviceStore:
     """The file, opened by one process; it says so by a shared lock until it closes it."""
 
-    def __init__(self, path: Path, shape: Shape) -> None:
+    def __init__(self, path: Path, shape: StoreShape) -> None:
         if not path.is_file() or path.stat().st_size != shape.nbytes:
             allowed = f"a file of {shape.nbytes:,} bytes"
             raise InputError("content", of=str(path), allowed=allowed, got="another")
@@ -116,18 +116,18 @@ class Store:
         self._fresh = np.zeros(shape.slot, dtype=np.float32)
         self._fresh[:HEADER].view(np.int64)[ACCEPTED] = -1
 
-    def read(self, device: int, slot: int) -> Remembered:
+    def read(self, device: int, slot: int) -> DeviceRecord:
         """What a slot holds."""
         record = self._fresh if slot == FRESH else self._slots[device, slot]
         numbers = record[:HEADER].view(np.int64)
         memory, moments = self._vectors(record)
-        return Remembered(
+        return DeviceRecord(
             accepted=int(numbers[ACCEPTED]),
             uplink=LinkState(memory=memory),
-            moments=Moments(values=moments, steps=int(numbers[STEPS])),
+            moments=OptimizerMoments(values=moments, steps=int(numbers[STEPS])),
         )
 
-    def write(self, device: int, slot: int, what: Remembered) -> None:
+    def write(self, device: int, slot: int, what: DeviceRecord) -> None:
         """Fill a slot."""
         record = self._slots[device, slot]
         memory, moments = self._vectors(record)

@@ -18,8 +18,8 @@ import numpy as np
 from lossyfl.files import disk
 from lossyfl.files.atomic import write_atomically
 from lossyfl.protocol.server import Server
-from lossyfl.simulation.store import Slots, Store
-from lossyfl.simulation.work import Answer
+from lossyfl.simulation.store import DeviceStore, Slots
+from lossyfl.simulation.work import DeviceResult
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
 
@@ -34,7 +34,9 @@ class Updates:
     folder: Path
     rounds: frozenset[int]
 
-    def save(self, server: Server, answers: Sequence[Answer], store: Store, slots: Slots) -> None:
+    def save(
+        self, server: Server, answers: Sequence[DeviceResult], store: DeviceStore, slots: Slots
+    ) -> None:
         """Write those of the open round, if they are wanted; all who answer have done so."""
         if server.round not in self.rounds:
             return

@@ -1,7 +1,8 @@
-"""What a worker does: one visit to a device after the other, or a part of the test set."""
+"""What a worker does: the work of one device after the other, or a part of the test set."""
 
 import time
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from lossyfl.errors import Diverged, NotFinite
 from lossyfl.links import LinkState
@@ -9,14 +10,16 @@ from lossyfl.protocol.device import Device
 from lossyfl.protocol.measures import Measured, measure
 from lossyfl.protocol.schemes import Scheme
 from lossyfl.protocol.states import Delivery, DeviceState
-from lossyfl.simulation.store import Remembered, Store
-from lossyfl.tasks.training import Moments, Score, Trainer
+from lossyfl.simulation.store import DeviceRecord, DeviceStore
+from lossyfl.tasks.training import OptimizerMoments, Score, Trainer
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
 
+C = TypeVar("C", covariant=True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class DeviceJob:
     """One device's part of a round.
 
     accepted: the last round of which the server has its reply
@@ -33,8 +36,8 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What came of a visit: the reply, and how long training and all the rest took.
+class DeviceResult:
+    """What came of a job: the reply, and how long training and all the rest took.
 
     measured: of the vector that was quantized, the update with what earlier replies left over
     memory:   the norm of what this one leaves over, ||delta_m||
@@ -50,7 +53,7 @@ class Answer:
     coding: float
 
 
-class Workshop:
+class WorkerContext:
     """One process's tools, for all devices: a model with its data, the store, the shared vectors.
 
     shared: theta_hat of the round, or the model that is evaluated
@@ -58,46 +61,46 @@ class Workshop:
     """
 
     def __init__(
-        self, trainer: Trainer, scheme: Scheme, store: Store, shared: Vector, common: Vector
+        self, trainer: Trainer, scheme: Scheme, store: DeviceStore, shared: Vector, common: Vector
     ) -> None:
         self.trainer, self.scheme, self.store = trainer, scheme, store
         self.shared, self.common = shared, common
         self._tensors = trainer.model.tensors
         self._downlink = (-1, LinkState())
 
-    def visit(self, visit: Visit, round: int, common_steps: int) -> Answer:
+    def run(self, job: DeviceJob, round: int, common_steps: int) -> DeviceResult:
         """Lines 3 to 5 of Algorithm 1 for one device."""
         start = time.perf_counter()
-        remembered = self.store.read(visit.device, visit.source)
-        device = self._device(visit.device, round, remembered)
-        theta = device.receive(Delivery(frames=(), accepted=visit.accepted))
+        remembered = self.store.read(job.device, job.source)
+        device = self._device(job.device, round, remembered)
+        theta = device.receive(Delivery(frames=(), accepted=job.accepted))
         moments = self._moments(remembered.moments, common_steps)
         middle = time.perf_counter()
-        outcome = self.trainer.train(visit.device, round, theta, moments)
-        trained = time.perf_counter()
+        trained = self.trainer.train(job.device, round, theta, moments)
+        ended = time.perf_counter()
         try:
-            frame = device.reply(outcome.theta)
+            frame = device.reply(trained.theta)
         except NotFinite as error:
-            raise Diverged(visit.device, round, outcome.loss) from error
-        measured = self._measure(outcome.theta, remembered.uplink, device, frame)
-        device.settle(arrived=not visit.late)
+            raise Diverged(job.device, round, trained.loss) from error
+        measured = self._measure(trained.theta, remembered.uplink, device, frame)
+        device.settle(arrived=not job.late)
         state = device.state()
         kept = replace(
             remembered,
             accepted=state.accepted,
             uplink=state.uplink,
-            moments=self._hand_on(outcome.moments),
+            moments=self._hand_on(trained.moments),
         )
-        self.store.write(visit.device, visit.target, kept)
-        return Answer(
-            device=visit.device,
-            late=visit.late,
+        self.store.write(job.device, job.target, kept)
+        return DeviceResult(
+            device=job.device,
+            late=job.late,
             frame=frame,
-            loss=outcome.loss,
+            loss=trained.loss,
             measured=measured,
             memory=measure(state.uplink.memory).norm,
-            training=trained - middle,
-            coding=time.perf_counter() - trained + middle - start,
+            training=ended - middle,
+            coding=time.perf_counter() - ended + middle - start,
         )
 
     def _measure(self, theta: Vector, uplink: LinkState, device: Device, frame: bytes) -> Measured:
@@ -112,7 +115,7 @@ class Workshop:
         """What the shared model is worth on one chunk of the test set."""
         return self.trainer.evaluate(chunk, self.shared)
 
-    def _device(self, number: int, round: int, remembered: Remembered) -> Device:
+    def _device(self, number: int, round: int, remembered: DeviceRecord) -> Device:
         """The device, in sync: it holds the round's estimate."""
         device = Device(number, self.scheme, seed=self.trainer.seed, tensors=self._tensors)
         if self._downlink[0] != round:
@@ -128,21 +131,29 @@ class Workshop:
         )
         return device
 
-    def _moments(self, own: Moments, common_steps: int) -> Moments:
+    def _moments(self, own: OptimizerMoments, common_steps: int) -> OptimizerMoments:
         if self.trainer.local.optimizer.moments in ("shared", "carried"):
-            return Moments(values=self.common, steps=common_steps)
+            return OptimizerMoments(values=self.common, steps=common_steps)
         return own
 
-    def _hand_on(self, moments: Moments) -> Moments:
+    def _hand_on(self, moments: OptimizerMoments) -> OptimizerMoments:
         """What the device keeps: nothing where the next one goes on from its moments."""
         if self.trainer.local.optimizer.moments != "carried":
             return moments
         self.common[:] = moments.values
-        return Moments()
+        return OptimizerMoments()
+
+
+class Job(Protocol[C]):
+    """Something that a worker can be given to do."""
+
+    def do(self, context: WorkerContext) -> C:
+        """The result of the job."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visits:
+class DeviceJobs:
     """Some devices of a round.
 
     common_steps: that the common moments have seen when the first of them begins
@@ -152,30 +163,30 @@ class Visits:
     round: int
     common_steps: int
     more_steps: int
-    visits: tuple[Visit, ...]
+    jobs: tuple[DeviceJob, ...]
 
-    def do(self, workshop: Workshop) -> list[Answer]:
-        """One answer per device."""
+    def do(self, context: WorkerContext) -> list[DeviceResult]:
+        """The results, in the order of the jobs."""
         return [
-            workshop.visit(visit, self.round, self.common_steps + turn * self.more_steps)
-            for turn, visit in enumerate(self.visits)
+            context.run(job, self.round, self.common_steps + turn * self.more_steps)
+            for turn, job in enumerate(self.jobs)
         ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """The sums of one chunk of the test set."""
+class ChunkScore:
+    """The sums over one chunk of the test set."""
 
     chunk: int
     score: Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """One chunk of the test set."""
+class EvaluationJob:
+    """To evaluate the shared model on one chunk of the test set."""
 
     chunk: int
 
-    def do(self, workshop: Workshop) -> Seen:
-        """Its sums."""
-        return Seen(chunk=self.chunk, score=workshop.evaluate(self.chunk))
+    def do(self, context: WorkerContext) -> ChunkScore:
+        """The sums over the chunk."""
+        return ChunkScore(chunk=self.chunk, score=context.evaluate(self.chunk))

@@ -44,7 +44,7 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moments:
+class OptimizerMoments:
     """An optimizer's memory: all its vectors one after the other, and the steps taken so far."""
 
     values: Vector = field(default_factory=nothing)
@@ -52,12 +52,12 @@ class Moments:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class TrainingResult:
     """What local training gave; `theta` and `moments` are views that the next training overwrites."""
 
     theta: Vector
     loss: float
-    moments: Moments
+    moments: OptimizerMoments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,9 @@ class Trainer:
         self._train = _tensors(task.train.x, task.train.y)
         self._test = _tensors(task.test.x, task.test.y)
 
-    def train(self, device: int, round: int, theta: Vector, moments: Moments) -> Outcome:
+    def train(
+        self, device: int, round: int, theta: Vector, moments: OptimizerMoments
+    ) -> TrainingResult:
         """Tau steps from `theta` on the device's samples."""
         model, module, task = self.model, self.model.module, self.task
         torch.default_generator.manual_seed(_word(self._stream("dropout", round, device)))
@@ -115,7 +117,7 @@ class Trainer:
                 total += loss.item()
         if not math.isfinite(total):
             raise Diverged(device, round, total)
-        return Outcome(
+        return TrainingResult(
             theta=model.read(),
             loss=total / self.local.tau,
             moments=self._read_moments(moments.steps),
@@ -145,7 +147,7 @@ class Trainer:
     def _stream(self, purpose: str, round: int, device: int) -> Stream:
         return stream(self.seed, purpose=purpose, round=round, device=device)
 
-    def _start_optimizer(self, round: int, moments: Moments) -> None:
+    def _start_optimizer(self, round: int, moments: OptimizerMoments) -> None:
         """Set the step size, and the memory if there is any."""
         self._optimizer.param_groups[0]["lr"] = self.local.step.at(round)
         self._optimizer.state.clear()
@@ -156,14 +158,14 @@ class Trainer:
             state["step"] = torch.tensor(float(moments.steps))
             self._optimizer.state[self.model.parameter] = state
 
-    def _read_moments(self, before: int) -> Moments:
+    def _read_moments(self, before: int) -> OptimizerMoments:
         """The memory after the steps of a round, where it outlives the round."""
         names = self.local.optimizer.buffers
         if self.local.optimizer.moments == "reset" or not names:
-            return Moments()
+            return OptimizerMoments()
         state = self._optimizer.state[self.model.parameter]
         values = torch.cat([state[name] for name in names]).numpy()
-        return Moments(values=values, steps=before + self.local.tau)
+        return OptimizerMoments(values=values, steps=before + self.local.tau)
 
 
 @contextmanager
