@@ -59,10 +59,10 @@ test-deep: $(STAMP)  ## The same tests with thousands of examples, the protocol'
 	HYPOTHESIS_PROFILE=deep $(BIN)/pytest $(CORES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check ".[wheels]" --constraint constraints.txt
 	$(BIN)/python -m tests.kernels.platforms.replay
-	$(BIN)/python tests/wheel/matrix.py --python $(PYTHON) --versions newest --extras ""
+	$(BIN)/python -m tests.wheel.matrix --python $(PYTHON) --versions newest --extras ""
 
 test-wheel: $(STAMP)  ## The built wheel on every Python here, newest and oldest versions, each extra
-	$(BIN)/python tests/wheel/matrix.py
+	$(BIN)/python -m tests.wheel.matrix
 
 fuzz: $(STAMP)  ## A million mutated frames, a million of the format's grammar, an hour guided by coverage, 10^8 calls of kernels
 	$(BIN)/python -m tests.fuzz.fuzz_decode --frames 1000000
