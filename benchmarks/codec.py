@@ -25,7 +25,7 @@ from lossyfl.quantizers.stochastic import Stochastic, reference
 from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
-from lossyfl.types import Ladder, Quantized, Vector
+from lossyfl.types import Quantized, UniformTable, Vector
 from lossyfl.wire import body
 from lossyfl.wire.codec import decode, encode, inspect
 from lossyfl.wire.histogram import entropy
@@ -161,10 +161,10 @@ def vector(entries: int, levels: int, zero_share: float, *, seed: int = 0) -> Ve
     """A vector whose symbols have the given share of zeros, or are uniform."""
     rng = np.random.default_rng(seed)
     if zero_share == UNIFORM:
-        ladder = Ladder(
+        table = UniformTable(
             low=np.zeros(1, np.float32), high=np.ones(1, np.float32), alphabet=2 * levels + 1
         )
-        return ladder.rows(0, 1)[0][rng.integers(0, 2 * levels + 1, entries)]
+        return table.rows(0, 1)[0][rng.integers(0, 2 * levels + 1, entries)]
     magnitude = rng.random(entries) ** _exponent(levels, zero_share)
     magnitude[magnitude < 1e-30] = 0  # no update has them, and denormals slow every processor down
     x = (magnitude * rng.choice([-1.0, 1.0], entries)).astype(np.float32)

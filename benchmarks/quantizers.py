@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from benchmarks.timing import ratio, side_by_side
-from lossyfl.compressors.budgeted import ADJUSTABLE
-from lossyfl.compressors.policy import Policy
-from lossyfl.links import Message, Schedule, budgeted
+from lossyfl.compressors import Compressor, Schedule, SendContext
+from lossyfl.compressors.budgeted import ADJUSTABLE, budgeted
 from lossyfl.quantizers import quantizer
 from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
-from lossyfl.wire.header import Address
+from lossyfl.wire.header import FrameMeta
 
 PEER = "stochastic:levels=2"
 FIXED = (PEER, "sign", "natural", "qsgd:levels=256", "eden:bits=1", "eden:bits=2")
@@ -78,10 +77,12 @@ def run(json_file: Path | None, *, quick: bool, console: Console, progress: Cons
 def measure(vector: str, entries: int) -> list[Speed]:
     """Every quantizer on one vector, taking turns."""
     x = VECTORS[vector](np.random.default_rng(0), entries).astype(np.float32)
-    policies = _policies()
-    frames = {name: _frame(policy, x) for name, policy in policies.items()}
+    compressors = _compressors()
+    frames = {name: _frame(compressor, x) for name, compressor in compressors.items()}
     repeats = REPEATS.get(entries, 5)
-    encodes = side_by_side({name: _encoding(each, x) for name, each in policies.items()}, repeats)
+    encodes = side_by_side(
+        {name: _encoding(each, x) for name, each in compressors.items()}, repeats
+    )
     decodes = side_by_side({name: _decoding(each, x) for name, each in frames.items()}, repeats)
     return [
         Speed(
@@ -96,19 +97,19 @@ def measure(vector: str, entries: int) -> list[Speed]:
     ]
 
 
-def _policies() -> dict[str, Policy]:
-    fixed: dict[str, Policy] = {name: Schedule.constant(quantizer(name)) for name in FIXED}
+def _compressors() -> dict[str, Compressor]:
+    fixed: dict[str, Compressor] = {name: Schedule.constant(quantizer(name)) for name in FIXED}
     return fixed | {
         f"{name} {rate}": budgeted(rate, quantizer(name)) for name in ADJUSTABLE for rate in RATES
     }
 
 
-def _frame(policy: Policy, x: Vector) -> bytes:
-    return policy.make(x, Message(address=Address(), rng=stream(0)))[1]
+def _frame(compressor: Compressor, x: Vector) -> bytes:
+    return compressor.make(x, SendContext(meta=FrameMeta(), rng=stream(0)))[1]
 
 
-def _encoding(policy: Policy, x: Vector) -> Callable[[], object]:
-    return lambda: _frame(policy, x)
+def _encoding(compressor: Compressor, x: Vector) -> Callable[[], object]:
+    return lambda: _frame(compressor, x)
 
 
 def _decoding(frame: bytes, x: Vector) -> Callable[[], object]:

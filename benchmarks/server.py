@@ -129,14 +129,14 @@ def _server(entries: int, devices: int) -> tuple[Server, list[bytes]]:
     theta = np.zeros(entries, dtype=np.float32)
     server = Server(theta, scheme("lfl:q1=2,q2=2"), samples=dict.fromkeys(range(devices), 10))
     server.open_round()
-    address = server.reply_address(0)
+    meta = server.reply_meta(0)
     rng = np.random.default_rng(0)
     frames = [
         encode(
             rng.laplace(size=entries).astype(np.float32),
             Stochastic(levels=2),
             rng=stream(i),
-            address=address,
+            meta=meta,
         )
         for i in range(DISTINCT)
     ]
@@ -218,7 +218,7 @@ def measure_round(entries: int, devices: int) -> Rounds:
 def _play(server: Server, frames: list[bytes], order: range) -> None:
     """All replies in this order, and the end of the round."""
     for m in order:
-        server.accept(m, with_digest(frames[m % DISTINCT], server.reply_address(m).digest))
+        server.accept(m, with_digest(frames[m % DISTINCT], server.reply_meta(m).digest))
     server.close_round()
 
 

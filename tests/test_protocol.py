@@ -191,16 +191,16 @@ class Protocol(RuleBasedStateMachine):
         number = self.device(m).number
         if self.server.round < 0:
             return
-        reply = pack_raw(np.full(D, 1e35, np.float32), self.server.reply_address(number))
+        reply = pack_raw(np.full(D, 1e35, np.float32), self.server.reply_meta(number))
         if kind == "long":
             reply = seal(reply[:-4] + bytes(10))
         elif kind == "NaN":
             reply = forge(reply, 32 + 4 * (m % D), np.float32(np.nan).tobytes())
         elif kind == "other's":
-            reply = pack_raw(laplace(D), self.server.reply_address(number + 1))
+            reply = pack_raw(laplace(D), self.server.reply_meta(number + 1))
         elif kind == "other training":
             digest = reply_digest(self.server.held.digest, device=number, training=training_id(99))
-            reply = with_digest(pack_raw(laplace(D), self.server.reply_address(number)), digest)
+            reply = with_digest(pack_raw(laplace(D), self.server.reply_meta(number)), digest)
         self.refused(number, reply)
 
     @rule(m=which, junk=st.binary(max_size=80))

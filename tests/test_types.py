@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl import InputError, Ladder
+from lossyfl import InputError, UniformTable
 from lossyfl.types import read_only
 
 
@@ -14,7 +14,7 @@ def test_look_up_is_the_rows(q: int, twin: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     low = rng.random(7).astype(np.float32) * np.float32(twin)
     high = low + rng.random(7).astype(np.float32)
-    ladder = Ladder(low=low, high=high, alphabet=2 * q + 1 + twin)
+    ladder = UniformTable(low=low, high=high, alphabet=2 * q + 1 + twin)
     symbols = rng.integers(0, ladder.alphabet, 300).astype(np.uint8)
     blocks = rng.integers(0, 7, 300)
     expected = ladder.rows(0, 7)[blocks, symbols]
@@ -24,8 +24,8 @@ def test_look_up_is_the_rows(q: int, twin: bool, seed: int) -> None:
 @pytest.mark.parametrize("alphabet", [0, 1, 2, 65_537])
 def test_a_ladder_without_levels_cannot_be_made(alphabet: int) -> None:
     one = np.ones(1, np.float32)
-    with pytest.raises(InputError, match=r"alphabet of Ladder must be in \[3, 65536\]"):
-        Ladder(low=one, high=one, alphabet=alphabet)
+    with pytest.raises(InputError, match=r"alphabet of UniformTable must be in \[3, 65536\]"):
+        UniformTable(low=one, high=one, alphabet=alphabet)
 
 
 def test_read_only_shares_memory() -> None:

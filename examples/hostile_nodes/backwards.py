@@ -72,10 +72,10 @@ def step(server: lossyfl.Server, replies: dict[int, bytes], aggregate: Aggregate
             if aggregate is None:
                 server.accept(m, reply)
             else:
-                vectors.append(server.read(m, reply))
+                vectors.append(server.accept_and_decode(m, reply))
         except Refused:
             continue
-    base = server.base.copy()
+    base = server.aggregation_base.copy()
     server.close_round()
     if aggregate is not None:
         server.replace_theta(base + aggregate(np.stack(vectors)))

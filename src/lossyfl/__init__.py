@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         Refused,
     )
     from lossyfl.protocol.device import Device
-    from lossyfl.protocol.digests import Held
+    from lossyfl.protocol.digests import EstimateVersion
     from lossyfl.protocol.ledger import Ledger
     from lossyfl.protocol.round import run_round
     from lossyfl.protocol.rules import ReplyRule, capped_weights
@@ -33,24 +33,23 @@ if TYPE_CHECKING:
     from lossyfl.quantizers.rotated import Rotated
     from lossyfl.quantizers.stochastic import Stochastic
     from lossyfl.streams import Stream, stream
-    from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled
+    from lossyfl.types import Codebook, Quantized, Quantizer, Scaled, UniformTable
     from lossyfl.wire.codec import FrameInfo, decode, encode, inspect
-    from lossyfl.wire.header import Address, Kind
+    from lossyfl.wire.header import FrameMeta, Kind
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Address",
     "Codebook",
     "Delivery",
     "Device",
     "DeviceState",
+    "EstimateVersion",
     "FrameError",
     "FrameInfo",
-    "Held",
+    "FrameMeta",
     "InputError",
     "Kind",
-    "Ladder",
     "Ledger",
     "LossyflError",
     "MissingExtra",
@@ -66,6 +65,7 @@ __all__ = [
     "ServerState",
     "Stochastic",
     "Stream",
+    "UniformTable",
     "capped_weights",
     "decode",
     "encode",
@@ -80,7 +80,7 @@ __all__ = [
 _HOME = {
     "errors": ("FrameError", "InputError", "LossyflError", "MissingExtra", "OutOfSync", "Refused"),
     "protocol.device": ("Device",),
-    "protocol.digests": ("Held",),
+    "protocol.digests": ("EstimateVersion",),
     "protocol.ledger": ("Ledger",),
     "protocol.round": ("run_round",),
     "protocol.rules": ("ReplyRule", "capped_weights"),
@@ -91,9 +91,9 @@ _HOME = {
     "quantizers.rotated": ("Rotated",),
     "quantizers.stochastic": ("Stochastic",),
     "streams": ("Stream", "stream"),
-    "types": ("Codebook", "Ladder", "Quantized", "Quantizer", "Scaled"),
+    "types": ("Codebook", "UniformTable", "Quantized", "Quantizer", "Scaled"),
     "wire.codec": ("FrameInfo", "decode", "encode", "inspect"),
-    "wire.header": ("Address", "Kind"),
+    "wire.header": ("FrameMeta", "Kind"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 

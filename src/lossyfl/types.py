@@ -22,8 +22,8 @@ Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
 
 MAX_ALPHABET = 65_536
-LEAST_LADDER = 3
-"""The fewest symbols of a ladder: zero, and one level each way."""
+LEAST_UNIFORM = 3
+"""The fewest symbols of a uniform table: zero, and one level each way."""
 
 
 def paper_bits(entries: int, blocks: int, levels: int) -> float:
@@ -36,16 +36,16 @@ def paper_bits(entries: int, blocks: int, levels: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ladder:
+class UniformTable:
     """Evenly spaced magnitudes with a sign: the table of every uniform quantizer, in two floats.
 
     Level l of q has the magnitude low + (high - low) * l / q, computed in float64 and rounded once.
     Symbols count the values upwards: -high ... -low, low ... high. An odd alphabet (2q + 1) has
     low = 0 and one symbol for it; an even one (2q + 2) has two.
 
-    >>> Ladder(low=np.float32([0]), high=np.float32([3]), alphabet=7).rows(0, 1)
+    >>> UniformTable(low=np.float32([0]), high=np.float32([3]), alphabet=7).rows(0, 1)
     array([[-3., -2., -1.,  0.,  1.,  2.,  3.]], dtype=float32)
-    >>> Ladder(low=np.float32([1]), high=np.float32([2]), alphabet=4).rows(0, 1)
+    >>> UniformTable(low=np.float32([1]), high=np.float32([2]), alphabet=4).rows(0, 1)
     array([[-2., -1.,  1.,  2.]], dtype=float32)
     """
 
@@ -56,9 +56,9 @@ class Ladder:
     form: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if not LEAST_LADDER <= self.alphabet <= MAX_ALPHABET:  # q = 0 would make every value 0 / 0
-            allowed = f"in [{LEAST_LADDER}, {MAX_ALPHABET}]"
-            raise InputError("alphabet", of="Ladder", allowed=allowed, got=self.alphabet)
+        if not LEAST_UNIFORM <= self.alphabet <= MAX_ALPHABET:  # q = 0 would make every value 0 / 0
+            allowed = f"in [{LEAST_UNIFORM}, {MAX_ALPHABET}]"
+            raise InputError("alphabet", of="UniformTable", allowed=allowed, got=self.alphabet)
 
     @property
     def levels(self) -> int:
@@ -160,7 +160,7 @@ class Scaled:
         return self.scales[blocks] * self.row[symbols]
 
 
-Table: TypeAlias = Ladder | Codebook | Scaled
+Table: TypeAlias = UniformTable | Codebook | Scaled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class Quantized:
     table:   what the symbols stand for, one row per block
     counts:  how often each symbol occurs; `histogram.count` if left out
     rotation: how to turn the vector back, if it was rotated before
-    dither:   the seed of what was added before rounding, in steps of the ladder, and is taken off again
+    dither:   the seed of what was added before rounding, in steps of the uniform table, then taken off
     """
 
     symbols: Symbols

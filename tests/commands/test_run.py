@@ -55,7 +55,7 @@ def test_file_and_options_after_it(tmp_path: Path) -> None:
 
 def test_the_first_model_is_said_to_be_in_no_budget(tmp_path: Path) -> None:
     how = ("--task", TINY, "--rounds", 1, "--workers", 1, "--downlink-budget", "200B")
-    assert "the first model, 440 B, is in no budget" in good("run", *how, "--out", tmp_path / "a")
+    assert "the initial model, 440 B, is in no budget" in good("run", *how, "--out", tmp_path / "a")
     said = good("run", *how, "--first-budget", "200B", "--out", tmp_path / "b")
     assert "is in no budget" not in said
 
@@ -128,7 +128,7 @@ def test_own_task_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.Monk
         (("--checkpoint-every", "-1"), "checkpoint_every of a run must be seconds"),
         (("--participation", "2"), "participation of a run must be a number in (0, 1], got 2.0"),
         (("--round", "3"), "No such option"),
-        (("--first-budget", "1B"), "budget of the first model must be between 96 B"),
+        (("--first-budget", "1B"), "budget of the initial model must be between 96 B"),
         (("--downlink-budget", "1B"), "budget of the downlink must be between 96 B"),
         (("none.toml",), "file of a run must be one that exists"),
         (("--task", "mnist", "--data-dir", "nowhere"), "nowhere"),

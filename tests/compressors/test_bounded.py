@@ -9,18 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers import laplace
 
-from lossyfl import Address, Device, InputError, Kind, Server, decode, quantizer, scheme, stream
+from lossyfl import Device, FrameMeta, InputError, Kind, Server, decode, quantizer, scheme, stream
+from lossyfl.compressors import Damped, Schedule, SendContext
 from lossyfl.compressors.bounded import clipped, norm
-from lossyfl.links import Damped, ErrorFeedback, Lossless, Message, Schedule
+from lossyfl.links import ErrorFeedback, Lossless
 from lossyfl.quantizers import names
 from lossyfl.types import Vector
 
 ENTRIES = 3000
 
 
-def message(t: int, bound: float) -> Message:
-    address = Address(kind=Kind.REPLY, round=t)
-    return Message(address=address, rng=stream(1, round=t), tensors=[1000, 2000], bound=bound)
+def context(t: int, bound: float) -> SendContext:
+    meta = FrameMeta(kind=Kind.REPLY, round=t)
+    return SendContext(meta=meta, rng=stream(1, round=t), tensors=[1000, 2000], bound=bound)
 
 
 def decoded(frame: bytes) -> Vector:
@@ -30,28 +31,28 @@ def decoded(frame: bytes) -> Vector:
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("damped", [False, True])
 def test_no_frame_is_longer_than_its_bound(name: str, damped: bool) -> None:
-    policy = Schedule.constant(quantizer(name))
-    link = ErrorFeedback(quantizer=Damped(inner=policy) if damped else policy)
+    compressor = Schedule.constant(quantizer(name))
+    link = ErrorFeedback(compressor=Damped(inner=compressor) if damped else compressor)
     state = link.init(np.zeros(ENTRIES, np.float32))
     for t, bound in enumerate([1.0, 100.0, 0.01, 1e-30, 3.0, 3.0]):
         x = laplace(ENTRIES, seed=t)
         whole = clipped(x + state.memory, bound)
-        frame, state = link.send(x, state, message(t, bound))
+        frame, state = link.send(x, state, context(t, bound))
         assert norm(decoded(frame)) <= bound
         assert np.array_equal(state.memory, whole - decoded(frame))  # and the rest of it is kept
 
 
 @pytest.mark.parametrize("name", names())
 def test_a_bound_far_away_changes_no_byte(name: str) -> None:
-    link = ErrorFeedback(quantizer=Schedule.constant(quantizer(name)))
+    link = ErrorFeedback(compressor=Schedule.constant(quantizer(name)))
     x, state = laplace(ENTRIES, seed=1), link.init(np.zeros(ENTRIES, np.float32))
-    far, near = (link.send(x, state, message(0, bound))[0] for bound in (1e9, math.inf))
+    far, near = (link.send(x, state, context(0, bound))[0] for bound in (1e9, math.inf))
     assert far == near
 
 
 def test_exact_updates_are_clipped() -> None:
     x = laplace(ENTRIES, seed=1)
-    frame, _ = Lossless().send(x, Lossless().init(x), message(0, 1.0))
+    frame, _ = Lossless().send(x, Lossless().init(x), context(0, 1.0))
     assert norm(decoded(frame)) <= 1
     assert np.allclose(decoded(frame), x / norm(x), rtol=1e-5)
 
@@ -75,13 +76,13 @@ def test_clipped_is_within_and_along(numbers: list[float], bound: float) -> None
 class Careless(ErrorFeedback):
     """A link of somebody else's that has not heard of bounds."""
 
-    def send(self, x, state, message):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-        return ErrorFeedback.send(self, x, state, replace(message, bound=math.inf))
+    def send(self, x, state, context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+        return ErrorFeedback.send(self, x, state, replace(context, bound=math.inf))
 
 
 def test_a_device_does_not_send_what_a_link_made_too_long() -> None:
     careless = replace(
-        scheme("lb"), uplink=Careless(quantizer=Schedule.constant(quantizer("stochastic")))
+        scheme("lb"), uplink=Careless(compressor=Schedule.constant(quantizer("stochastic")))
     )
     server = Server(np.zeros(ENTRIES, np.float32), careless, samples={0: 1})
     device = Device(0, careless)

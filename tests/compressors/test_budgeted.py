@@ -6,17 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers import laplace
 
-from lossyfl import Address, InputError, Kind, decode, quantizer, scheme, stream
-from lossyfl.compressors.budgeted import Budget
-from lossyfl.links import ErrorFeedback, Message, Tracked, budgeted
+from lossyfl import FrameMeta, InputError, Kind, decode, quantizer, scheme, stream
+from lossyfl.compressors import SendContext
+from lossyfl.compressors.budgeted import Budget, budgeted
+from lossyfl.links import ErrorFeedback, Tracked
 from lossyfl.types import Quantized, Vector
 
 ADJUSTABLE = ["deadzone", "deadzone:scale=tensor", "dithered", "topk", "sparse_ternary"]
 
 
-def message(t: int = 3, tensors: tuple[int, ...] | None = None) -> Message:
-    address = Address(kind=Kind.UPDATE, round=t)
-    return Message(address=address, rng=stream(1, round=t), tensors=tensors)
+def context(t: int = 3, tensors: tuple[int, ...] | None = None) -> SendContext:
+    meta = FrameMeta(kind=Kind.UPDATE, round=t)
+    return SendContext(meta=meta, rng=stream(1, round=t), tensors=tensors)
 
 
 def vector(kind: str, entries: int, seed: int = 4) -> Vector:
@@ -43,8 +44,8 @@ def vector(kind: str, entries: int, seed: int = 4) -> Vector:
 @pytest.mark.parametrize("limit", ["1kB", "3kB", "8kB", "0.5bit"])
 def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) -> None:
     x = vector(kind, 100_000)
-    policy = budgeted(limit, quantizer(name))
-    _, frame = policy.make(x, message(tensors=(40_000, 60_000)))
+    compressor = budgeted(limit, quantizer(name))
+    _, frame = compressor.make(x, context(tensors=(40_000, 60_000)))
     most = 100_000 / 16 if limit == "0.5bit" else float(limit.removesuffix("kB")) * 1000
     assert len(frame) <= most
     assert np.square(decode(frame) - x).sum() < np.square(x).sum() * 1.01 or name == "dithered"
@@ -62,8 +63,8 @@ def test_never_above_and_within_three_percent(name: str, kind: str, limit: str) 
 def test_small_frames_are_filled_too(name: str, kind: str, limit: int, seed: int) -> None:
     """Where a count or a value more or less is one percent, entropies alone do not tell the size."""
     x = vector(kind, 13_700, seed)
-    policy = budgeted(f"{limit}B", quantizer(name))
-    _, frame = policy.make(x, message(tensors=(3_700, 10_000)))
+    compressor = budgeted(f"{limit}B", quantizer(name))
+    _, frame = compressor.make(x, context(tensors=(3_700, 10_000)))
     assert 0.97 * limit <= len(frame) <= limit
 
 
@@ -71,7 +72,7 @@ def test_no_room_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
     sized = Budget._sized  # pyright: ignore[reportPrivateUsage]
 
-    def watched(self: Budget, x: Vector, note: Message, room: int) -> tuple[Quantized, bytes]:
+    def watched(self: Budget, x: Vector, note: SendContext, room: int) -> tuple[Quantized, bytes]:
         tried.append(room)
         return sized(self, x, note, room)
 
@@ -79,7 +80,7 @@ def test_no_room_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("normal", "sparse"):
         for limit in (110, 350, 2_000):
             tried.clear()
-            budgeted(f"{limit}B", quantizer("dithered")).make(vector(kind, 2_000), message())
+            budgeted(f"{limit}B", quantizer("dithered")).make(vector(kind, 2_000), context())
             assert len(set(tried)) == len(tried) <= 12
 
 
@@ -88,14 +89,14 @@ def test_never_above_for_any_length(limit: int, entries: int, seed: int) -> None
     x = laplace(entries, seed=seed)
     if limit > 4 * entries:
         return
-    _, frame = budgeted(f"{limit}B", quantizer("deadzone")).make(x, message())
+    _, frame = budgeted(f"{limit}B", quantizer("deadzone")).make(x, context())
     assert len(frame) <= limit
 
 
 def test_an_error_instead_of_a_size() -> None:
     x = laplace(20_000)
     for nmse in (0.3, 0.1, 0.01):
-        _, frame = budgeted(f"nmse={nmse}", quantizer("deadzone")).make(x, message())
+        _, frame = budgeted(f"nmse={nmse}", quantizer("deadzone")).make(x, context())
         error = np.square(decode(frame) - x).sum() / np.square(x).sum()
         assert 0.97 * nmse <= error <= nmse * 1.0001
 
@@ -104,7 +105,7 @@ def test_budgets_change_with_the_round() -> None:
     x = laplace(50_000)
 
     def size(text: str, t: int) -> int:
-        return len(budgeted(text, quantizer("deadzone")).make(x, message(t))[1])
+        return len(budgeted(text, quantizer("deadzone")).make(x, context(t))[1])
 
     assert [size("8kB@0/2kB@5", t) > 4000 for t in (0, 4, 5, 99)] == [True, True, False, False]
     assert 2910 <= size("300kB/100rounds", 7) <= 3000
@@ -123,13 +124,13 @@ def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
     )
     with pytest.raises(InputError, match=message_of):
         spread.check([1000], 4)
-    policy = budgeted("600B/3rounds", quantizer("deadzone"), of="the downlink")
-    sizes = [len(policy.make(laplace(1000), message(t))[1]) for t in range(3)]
+    compressor = budgeted("600B/3rounds", quantizer("deadzone"), of="the downlink")
+    sizes = [len(compressor.make(laplace(1000), context(t))[1]) for t in range(3)]
     assert sum(sizes) <= 600
     with pytest.raises(
         InputError, match=message_of
     ):  # also who does not say how many there will be
-        policy.make(laplace(1000), message(3))
+        compressor.make(laplace(1000), context(3))
     scheme("lean:down_budget=600B..200B/3rounds").check([1000], 99)  # the last one stays
 
 
@@ -191,7 +192,7 @@ def test_an_error_out_of_reach_is_said(name: str) -> None:
         InputError,
         match=r"budget of a link in round 3 must be an nmse of 0\.\d+ or more for this vector",
     ):
-        chosen.make(laplace(50_000), message())
+        chosen.make(laplace(50_000), context())
 
 
 def test_a_spike_puts_an_error_out_of_reach() -> None:
@@ -199,7 +200,7 @@ def test_a_spike_puts_an_error_out_of_reach() -> None:
     x[7] = 1
     chosen = budgeted("nmse=1e-8", quantizer("dithered"))
     with pytest.raises(InputError, match=r"must be an nmse of \S+ or more for this vector"):
-        chosen.make(x, message())
+        chosen.make(x, context())
 
 
 def test_errors_below_all_are_refused_beforehand() -> None:
@@ -214,7 +215,7 @@ def test_errors_below_all_are_refused_beforehand() -> None:
 @given(st.integers(0, 1000), st.sampled_from(["normal", "heavy", "even", "whole", "layers"]))
 def test_the_least_error_is_always_reached(seed: int, kind: str) -> None:
     x = vector(kind, 2000, seed)
-    _, frame = budgeted("nmse=1e-5", quantizer("deadzone")).make(x, message())
+    _, frame = budgeted("nmse=1e-5", quantizer("deadzone")).make(x, context())
     assert np.square(decode(frame) - x).sum() <= 1.02e-5 * np.square(x).sum()
 
 
@@ -232,7 +233,7 @@ def test_what_is_accepted_can_be_sent(name: str) -> None:
             high = middle
         except InputError:
             low = middle
-    _, frame = budgeted(f"{high}B", quantizer(name)).make(x, message(tensors=tensors))
+    _, frame = budgeted(f"{high}B", quantizer(name)).make(x, context(tensors=tensors))
     assert len(frame) <= high
 
 
@@ -247,18 +248,18 @@ def test_a_size_is_said_once() -> None:
 
 @pytest.mark.parametrize("text", ["2kB/3rounds", "2kB@0/1kB@1", "2kB..1kB/3rounds"])
 def test_the_first_model_is_one_frame(text: str) -> None:
-    allowed = "budget of the first model must be one for a single frame, as 3bit"
+    allowed = "budget of the initial model must be one for a single frame, as 3bit"
     with pytest.raises(InputError, match=allowed):
         scheme(f"lean:first_budget={text}")
 
 
 def test_over_a_run_broadcasts_share_what_is_there() -> None:
-    """The first round has the first model instead of one."""
+    """The first round has the initial model instead of one."""
     chosen = scheme("lean:down_budget=6kB/3rounds,up_budget=6kB/3rounds")
     sizes: list[int] = []
     for link in (chosen.downlink, chosen.uplink):
         assert isinstance(link, Tracked | ErrorFeedback)
-        _, frame = link.quantizer.make(laplace(20_000), message(1))
+        _, frame = link.compressor.make(laplace(20_000), context(1))
         sizes.append(len(frame))
     assert 2910 <= sizes[0] <= 3000
     assert 1940 <= sizes[1] <= 2000
@@ -279,13 +280,13 @@ def test_room_for_scales() -> None:
 
 def test_rotated() -> None:
     x = laplace(50_000)
-    _, frame = budgeted("5kB", quantizer("rotated+deadzone")).make(x, message())
+    _, frame = budgeted("5kB", quantizer("rotated+deadzone")).make(x, context())
     assert 4850 <= len(frame) <= 5000
 
 
 def test_small_errors() -> None:
     x = laplace(2000)
-    _, frame = budgeted("nmse=0.00001", quantizer("deadzone")).make(x, message())
+    _, frame = budgeted("nmse=0.00001", quantizer("deadzone")).make(x, context())
     assert np.square(decode(frame) - x).sum() <= 1.01e-5 * np.square(x).sum()
 
 
@@ -296,7 +297,7 @@ def test_entries_of_one_size_are_sent_part_by_part(name: str) -> None:
     x = np.where(rng.random(20_000) < 0.5, -1e-3, 1e-3).astype(np.float32)
     left, chosen = x.copy(), budgeted("1.2kB", quantizer(name))
     for t in range(60):
-        _, frame = chosen.make(left, message(t))
+        _, frame = chosen.make(left, context(t))
         assert len(frame) <= 1200
         left -= decode(frame)
     assert np.square(left).sum() < 0.2 * np.square(x).sum()

@@ -8,27 +8,29 @@ import numpy as np
 import pytest
 from tests.helpers import laplace
 
-from lossyfl import Address, InputError, Kind, Stochastic, decode, quantizer, scheme, stream
-from lossyfl.compressors.damped import damping, variance
+from lossyfl import FrameMeta, InputError, Kind, Stochastic, decode, quantizer, scheme, stream
+from lossyfl.compressors import Compressor, Damped, Schedule, SendContext, VarianceGuard
+from lossyfl.compressors.damped import damping
+from lossyfl.compressors.guarded import variance
 from lossyfl.errors import Caution
-from lossyfl.links import Damped, Direct, ErrorFeedback, Message, Policy, Schedule, Tracked, Watched
+from lossyfl.links import Direct, ErrorFeedback, Tracked
 from lossyfl.types import Quantized, Vector
 
 ENTRIES = 2000
 HARDNESS = np.geomspace(0.05, 1, ENTRIES)
 
 
-def message(t: int) -> Message:
-    return Message(address=Address(kind=Kind.UPDATE, round=t), rng=stream(1, round=t))
+def context(t: int) -> SendContext:
+    return SendContext(meta=FrameMeta(kind=Kind.UPDATE, round=t), rng=stream(1, round=t))
 
 
-def descend(policy: Policy, *, preserved: bool, step: float = 0.1) -> float:
+def descend(compressor: Compressor, *, preserved: bool, step: float = 0.1) -> float:
     """F at the devices' model, as a part of what it was; infinity if it blew up."""
-    link, theta = Tracked(quantizer=policy), laplace(ENTRIES, seed=2)
+    link, theta = Tracked(compressor=compressor), laplace(ENTRIES, seed=2)
     state, rng = link.init(theta), np.random.default_rng(0)
     first = float(HARDNESS @ np.square(theta - 1.0))
     for t in range(300):
-        _, state = link.send(theta, state, message(t))
+        _, state = link.send(theta, state, context(t))
         base = theta if preserved else state.estimate
         noise = rng.normal(size=ENTRIES) * (np.arange(ENTRIES) % 10 == t % 10)
         gradient = HARDNESS * (state.estimate - 1.0) + noise
@@ -74,13 +76,13 @@ def test_very_coarse_needs_small_steps() -> None:
 
 
 def test_watched_refuses_what_would_diverge() -> None:
-    watched = Watched(inner=plain("stochastic:levels=1"))
+    guarded = VarianceGuard(inner=plain("stochastic:levels=1"))
     with pytest.raises(
         InputError,
         match=r"below that of sending nothing .*\(damping=true\)",
     ):
-        descend(watched, preserved=True)
-    assert descend(Watched(inner=plain("stochastic:levels=64")), preserved=True) < 1.1 * EXACT
+        descend(guarded, preserved=True)
+    assert descend(VarianceGuard(inner=plain("stochastic:levels=64")), preserved=True) < 1.1 * EXACT
 
 
 @pytest.mark.parametrize(
@@ -88,8 +90,8 @@ def test_watched_refuses_what_would_diverge() -> None:
 )
 def test_damped_is_a_contraction_with_the_best_factor(spec: str) -> None:
     x = laplace(ENTRIES)
-    made, frame = Damped(inner=plain(spec)).make(x, message(0))
-    whole, _ = plain(spec).make(x, message(0))
+    made, frame = Damped(inner=plain(spec)).make(x, context(0))
+    whole, _ = plain(spec).make(x, context(0))
     omega = variance(x, whole)
     assert variance(x, made) < 1
     assert variance(x, made) == pytest.approx(omega / (1 + omega), rel=0.3)
@@ -100,7 +102,7 @@ def test_damped_is_a_contraction_with_the_best_factor(spec: str) -> None:
 def test_no_draw_is_worse_than_nothing() -> None:
     x = laplace(4)
     for t in range(200):
-        made, _ = Damped(inner=plain("dithered:step=9")).make(x, message(t))
+        made, _ = Damped(inner=plain("dithered:step=9")).make(x, context(t))
         assert variance(x, made) <= 1 + 1e-6
 
 
@@ -113,16 +115,16 @@ def decode_of(made: Quantized) -> Vector:
 def test_what_is_biased_is_not_damped() -> None:
     x = laplace(ENTRIES)
     assert (
-        Damped(inner=plain("sign")).make(x, message(0))[1] == plain("sign").make(x, message(0))[1]
+        Damped(inner=plain("sign")).make(x, context(0))[1] == plain("sign").make(x, context(0))[1]
     )
 
 
 def test_kept_errors_of_one_level_outgrow_the_updates() -> None:
-    def memory(policy: Policy) -> float:
-        link, update = ErrorFeedback(quantizer=policy), laplace(ENTRIES, seed=5)
+    def memory(compressor: Compressor) -> float:
+        link, update = ErrorFeedback(compressor=compressor), laplace(ENTRIES, seed=5)
         state = link.init(update)
         for t in range(50):
-            _, state = link.send(update, state, message(t))
+            _, state = link.send(update, state, context(t))
         return float(np.linalg.norm(state.memory) / np.linalg.norm(update))
 
     coarse = plain("stochastic:levels=1")
@@ -157,7 +159,7 @@ class TestRules:
     def test_compensation_on_top_of_a_preserved_model_is_warned_of(self) -> None:
         chosen = scheme("lfl:server_model=preserved,compensate_server=true")
         assert isinstance(chosen.downlink, Tracked)
-        assert not isinstance(chosen.downlink.quantizer, Watched)
+        assert not isinstance(chosen.downlink.compressor, VarianceGuard)
         with pytest.warns(Caution, match=r"counts twice.*Remark 1"):
             chosen.check([1000])
 
@@ -176,17 +178,17 @@ class TestRules:
     def test_what_forgets_is_not_damped(self) -> None:
         link = scheme("lgm:compensate_server=false,damping=true").downlink
         assert isinstance(link, Direct)
-        assert not link.quantizer.damped
+        assert not link.compressor.damped
 
     def test_compensated_is_damped_if_asked(self) -> None:
         link = scheme("lfl:q1=1,compensate_server=true,damping=true").downlink
         assert isinstance(link, Tracked)
-        assert link.quantizer.damped
+        assert link.compressor.damped
 
     def test_leans_uplink_without_damping_is_watched(self) -> None:
         link = scheme("lean:up=qsgd(levels=4),damping=false").uplink
         assert isinstance(link, ErrorFeedback)
-        assert isinstance(link.quantizer, Watched)
+        assert isinstance(link.compressor, VarianceGuard)
 
     @pytest.mark.parametrize("word", ["no", "off", "1"])
     def test_damping_is_true_or_false(self, word: str) -> None:
@@ -196,5 +198,5 @@ class TestRules:
     def test_preserved_without_damping_is_watched(self) -> None:
         link = scheme("lfl:q1=2,server_model=preserved").downlink
         assert isinstance(link, Tracked)
-        assert isinstance(link.quantizer, Watched)
-        assert link.quantizer.quantizers == (Stochastic(levels=2),)
+        assert isinstance(link.compressor, VarianceGuard)
+        assert link.compressor.quantizers == (Stochastic(levels=2),)

@@ -29,7 +29,7 @@ def test_the_study_has_every_lgm_and_every_ltgm_with_every_optimizer() -> None:
     assert server == [Plain] * 4 + [Adam]
     for chosen in study:
         lgm = [scheme(spec) for spec in chosen.named(["lgm"])]
-        scales = [each.downlink.quantizer.quantizers[0].scale for each in lgm]  # type: ignore[union-attr]
+        scales = [each.downlink.compressor.quantizers[0].scale for each in lgm]  # type: ignore[union-attr]
         of_lgm = list(zip(scales, [each.server_model for each in lgm], strict=True))
         assert sorted(of_lgm) == sorted(product(["model", "tensor"], ["estimate", "preserved"]))
         ltgm = [spec for spec in chosen.named(["ltgm"]) if "q1=20," in spec]

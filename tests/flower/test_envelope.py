@@ -20,9 +20,9 @@ from lossyfl.flower.envelope import (
     unpack_down,
     unpack_up,
 )
-from lossyfl.protocol.digests import NOTHING, Held
+from lossyfl.protocol.digests import NOTHING, EstimateVersion
 
-HELD = Held(round=3, digest=2**64 - 1)
+HELD = EstimateVersion(round=3, digest=2**64 - 1)
 RAW = ArrayRecord({"run": Array(np.zeros(2))})
 DOWN = Down(training="0123456789abcdef", scheme="lfl", seed=1, held=HELD, accepted=-1, key="arrays")
 

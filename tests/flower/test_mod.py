@@ -16,7 +16,7 @@ from tests.outsiders import NAME, SPEC, plant
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
 from lossyfl.protocol.digests import digest
 from lossyfl.wire import frame as frames
-from lossyfl.wire.header import Address, Kind
+from lossyfl.wire.header import FrameMeta, Kind
 
 SCHEMES = [f"{NAME}:scheme", f"lean:down={SPEC}", f"lfl:server_optimizer={NAME}:Optimizer"]
 
@@ -163,8 +163,8 @@ def narrow(dtype: str, value: float) -> Callable[[Message], None]:
 
     def change(message: Message) -> None:
         model = np.array([0, value, 1], np.float32)
-        address = Address(kind=Kind.MODEL, round=0, digest=digest(model))
-        frame = frames.pack_raw(model, address)
+        meta = FrameMeta(kind=Kind.MODEL, round=0, digest=digest(model))
+        frame = frames.pack_raw(model, meta)
         record = message.content["lossyfl"]
         for name in ("exact.n", "bytes.n"):
             del record[name]

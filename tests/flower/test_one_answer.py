@@ -25,7 +25,7 @@ from lossyfl.errors import InputError
 from lossyfl.flower import LossyStrategy, lossy_mod, replies
 from lossyfl.flower.nodes import made_of
 from lossyfl.wire import frame as frames
-from lossyfl.wire.header import Address, Kind
+from lossyfl.wire.header import FrameMeta, Kind
 
 HOSTILE, OTHER = 1000, 1007
 """Nodes of `LocalGrid`."""
@@ -105,7 +105,7 @@ def test_a_reply_of_another_length_to_a_model_of_float16(
     name: str, entries: int, reason: str, tmp_path: Path
 ) -> None:
     def change(reply: Message) -> None:
-        frame = frames.pack_raw(np.zeros(entries, np.float32), Address(kind=Kind.REPLY))
+        frame = frames.pack_raw(np.zeros(entries, np.float32), FrameMeta(kind=Kind.REPLY))
         head(reply)["run"], head(reply)["sizes"] = frame, [len(frame)]
 
     model = ArrayRecord({"w": Array(np.zeros((64, 10), np.float16))})

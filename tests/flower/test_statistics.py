@@ -180,7 +180,7 @@ def test_statistics_are_fedavgs_mean_of_what_nodes_counted(tmp_path: Path) -> No
         return strategy.start(LocalGrid(app, NODES, tmp_path), _start(), num_rounds=1).arrays
 
     plain = train(FedAvg(fraction_evaluate=0.0), _app())
-    # The first model is exact, so that nodes count on the same one.
+    # The initial model is exact, so that nodes count on the same one.
     scheme = "lfl:q1=5,q2=5,scale=tensor"
     lossy = train(LossyStrategy(FedAvg(fraction_evaluate=0.0), scheme), _app(lossy_mod))
     for name in ("1.running_mean", "1.running_var"):

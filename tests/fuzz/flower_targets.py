@@ -134,7 +134,7 @@ def _echo(message: Message, context: Context) -> Message:
 
 def _down_seeds() -> Sequence[bytes]:
     server = states()[0]
-    model = server.frames_for(0, lossyfl.Held(round=-1, digest=0)).frames
+    model = server.frames_for(0, lossyfl.EstimateVersion(round=-1, digest=0)).frames
     exact = {"n": Array("int64", (), "numpy.ndarray", bytes(8))}
     whole = Down(
         training=TRAINING, scheme="lfl", seed=1, held=server.held, key="arrays", accepted=-1,

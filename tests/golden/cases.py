@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossyfl import (
-    Address,
     Codebook,
+    FrameMeta,
     Kind,
     Quantized,
     Quantizer,
@@ -39,7 +39,7 @@ class Sign:
         return 32 * blocks + entries
 
 
-PLAIN = Address()
+PLAIN = FrameMeta()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Case:
     power: int = 3
     zero: bool = True
     tensors: tuple[int, ...] | None = None
-    address: Address = PLAIN
+    meta: FrameMeta = PLAIN
 
     def vector(self) -> Vector:
         bits = stream(2020, purpose="golden").bits(0, self.entries)
@@ -102,19 +102,19 @@ CASES = (
         name="address",
         entries=100,
         quantizer=Stochastic(levels=2),
-        address=Address(kind=Kind.REPLY, round=70_000, digest=0x0123456789ABCDEF),
+        meta=FrameMeta(kind=Kind.REPLY, round=70_000, digest=0x0123456789ABCDEF),
     ),
     Case(
         name="predicted",
         entries=4000,
         quantizer=quantizer("deadzone:target=0.5bit"),
-        address=Address(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, part=105),
+        meta=FrameMeta(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, gain=105),
     ),
     Case(
-        name="drift",
+        name="trend",
         entries=2,
         quantizer=Stochastic(levels=5),
         zero=False,
-        address=Address(kind=Kind.DRIFT, round=7, digest=0x0123456789ABCDEF),
+        meta=FrameMeta(kind=Kind.TREND, round=7, digest=0x0123456789ABCDEF),
     ),
 )

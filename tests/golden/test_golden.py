@@ -24,7 +24,7 @@ class TestGolden:
 
     def test_is_written_the_same_way(self, case: Case) -> None:
         frame = encode(
-            case.vector(), case.quantizer, rng=stream(1), tensors=case.tensors, address=case.address
+            case.vector(), case.quantizer, rng=stream(1), tensors=case.tensors, meta=case.meta
         )
         assert frame == (HERE / f"{case.name}.lfl").read_bytes()
 

@@ -21,7 +21,7 @@ def main() -> None:
             case.quantizer,
             rng=stream(1),
             tensors=case.tensors,
-            address=case.address,
+            meta=case.meta,
         )
         info = inspect(frame)
         facts = {

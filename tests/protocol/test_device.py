@@ -5,10 +5,10 @@ import pytest
 from tests.helpers import laplace
 
 from lossyfl import (
-    Address,
     Delivery,
     Device,
     FrameError,
+    FrameMeta,
     InputError,
     Kind,
     Refused,
@@ -180,9 +180,9 @@ def _carried(server: Server, reply: bytes) -> Vector:
 def test_a_model_whose_sum_overflows_is_answered(signs: Vector) -> None:
     """Every entry is finite, so it is a model like any other; pytest makes an error of a warning."""
     model = (signs * 3e38).astype(np.float32)
-    address = Address(kind=Kind.MODEL, digest=digest(model))
+    meta = FrameMeta(kind=Kind.MODEL, digest=digest(model))
     device = Device(0, scheme("lfl"))
-    device.reply(device.receive(Delivery(frames=(pack_raw(model, address),), accepted=-1)))
+    device.reply(device.receive(Delivery(frames=(pack_raw(model, meta),), accepted=-1)))
     assert device.unsettled
 
 
@@ -190,9 +190,9 @@ def test_a_model_whose_sum_overflows_is_answered(signs: Vector) -> None:
 def test_an_update_that_would_make_the_model_infinite_is_not_applied(spec: str) -> None:
     device = Device(0, scheme(spec))
     huge = np.full(D, 3e38, np.float32)
-    model = pack_raw(huge, Address(kind=Kind.MODEL, round=0, digest=digest(huge)))
+    model = pack_raw(huge, FrameMeta(kind=Kind.MODEL, round=0, digest=digest(huge)))
     device.receive(Delivery(frames=(model,), accepted=-1))
-    update = pack_raw(huge, Address(kind=Kind.UPDATE, round=1, digest=device.held.digest))
+    update = pack_raw(huge, FrameMeta(kind=Kind.UPDATE, round=1, digest=device.held.digest))
     before = device.held
     with pytest.raises(FrameError, match="an update that leaves the model finite"):
         device.receive(Delivery(frames=(update,), accepted=-1))
@@ -200,7 +200,7 @@ def test_an_update_that_would_make_the_model_infinite_is_not_applied(spec: str) 
     assert np.isfinite(device.estimate).all()
     device.restore(device.state())
     small = np.ones(D, np.float32)
-    healing = pack_raw(small, Address(kind=Kind.MODEL, round=0, digest=digest(small)))
+    healing = pack_raw(small, FrameMeta(kind=Kind.MODEL, round=0, digest=digest(small)))
     assert np.array_equal(device.receive(Delivery(frames=(healing,), accepted=-1)), small)
 
 
@@ -209,7 +209,7 @@ def test_a_reply_that_overflows_is_refused_and_changes_nothing(spec: str) -> Non
     """pytest makes an error of a warning."""
     device = Device(0, scheme(spec))
     huge = np.full(D, 3e38, np.float32)
-    model = pack_raw(huge, Address(kind=Kind.MODEL, round=0, digest=digest(huge)))
+    model = pack_raw(huge, FrameMeta(kind=Kind.MODEL, round=0, digest=digest(huge)))
     device.receive(Delivery(frames=(model,), accepted=-1))
     with pytest.raises(NotFinite, match="got -inf"):
         device.reply(-huge)
@@ -238,4 +238,4 @@ class TestWhatIsNoModelOrDelivery:
 
 
 def model(x: Vector, number: int) -> bytes:
-    return pack_raw(x, Address(kind=Kind.MODEL, round=number, digest=digest(x)))
+    return pack_raw(x, FrameMeta(kind=Kind.MODEL, round=number, digest=digest(x)))

@@ -45,7 +45,7 @@ def local(m: int, theta_hat: Vector) -> Vector:
 
 def hostile(server: Server, device: int, value: float) -> bytes:
     """A valid reply of the device, all of one value."""
-    return pack_raw(np.full(D, value, np.float32), server.reply_address(device))
+    return pack_raw(np.full(D, value, np.float32), server.reply_meta(device))
 
 
 def send(server: Server, device: int, value: float) -> str:
@@ -146,7 +146,7 @@ class TestNorm:
         assert np.allclose(server.theta, laplace(D) + (4 * 0.5 - 2 * 0.5) / 5)
         assert server.ledger.refusals.counts == {"clipped": 1}
         server.open_round()
-        assert np.allclose(server.read(4, hostile(server, 4, 3.0)), 1.0)
+        assert np.allclose(server.accept_and_decode(4, hostile(server, 4, 3.0)), 1.0)
         del devices
 
     def test_warned_but_taken(self) -> None:
@@ -175,7 +175,7 @@ class TestNorm:
             server.close_round()
         assert np.allclose(server.theta, laplace(D) + 0.2)
 
-    @pytest.mark.parametrize("way", ["accept", "compare", "read"])
+    @pytest.mark.parametrize("way", ["accept", "compare", "give"])
     def test_a_few_decide_nothing_where_most_say_nothing_yet(self, way: str) -> None:
         """Coarse quantizers may send zeros for a while: what the others send is not usual by that."""
         server, _ = federation()
@@ -188,7 +188,7 @@ class TestNorm:
             refused = 0
             for m in values:
                 try:
-                    (server.read if way == "read" else server.accept)(m, replies[m])
+                    (server.accept_and_decode if way == "give" else server.accept)(m, replies[m])
                 except Refused as error:
                     refused += error.reason == "outlier"
             server.close_round()
@@ -303,7 +303,7 @@ class TestNorm:
         replies[3] = b"junk"
         server.compare(replies)
         with pytest.raises(Refused, match="outlier"):
-            server.read(1, replies[1])
+            server.accept_and_decode(1, replies[1])
         with pytest.raises(Refused, match="damaged"):
             server.accept(3, replies[3])
         server.accept(0, replies[0])
@@ -420,8 +420,8 @@ class TestBinding:
     def test_a_reply_that_names_no_device(self) -> None:
         server, _ = federation()
         server.open_round()
-        address = server.reply_address(1)
-        old = pack_raw(laplace(D), type(address)(kind=address.kind, digest=server.held.digest))
+        meta = server.reply_meta(1)
+        old = pack_raw(laplace(D), type(meta)(kind=meta.kind, digest=server.held.digest))
         with pytest.raises(Refused, match="foreign: it names no device"):
             server.accept(1, old)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from lossyfl import Device, InputError, Server, Stochastic, scheme
-from lossyfl.links import Direct, ErrorFeedback, Lossless, Schedule, Tracked
+from lossyfl.compressors import Schedule
+from lossyfl.links import Direct, ErrorFeedback, Lossless, Tracked
 from lossyfl.protocol.optimizers import Adam, Momentum, Plain
 from lossyfl.protocol.schemes import names
 from lossyfl.types import Vector
@@ -28,9 +29,9 @@ def test_options_reach_their_place() -> None:
         "lfl:q1=5,q2=3,scale=64,server_model=preserved,server_optimizer=adam,server_lr=0.1"
     )
     assert isinstance(chosen.downlink, Tracked)
-    assert chosen.downlink.quantizer.quantizers == (Stochastic(levels=5, scale=64),)
+    assert chosen.downlink.compressor.quantizers == (Stochastic(levels=5, scale=64),)
     assert isinstance(chosen.uplink, ErrorFeedback)
-    assert chosen.uplink.quantizer.quantizers == (Stochastic(levels=3, scale=64),)
+    assert chosen.uplink.compressor.quantizers == (Stochastic(levels=3, scale=64),)
     assert (chosen.server_model, chosen.optimizer) == ("preserved", Adam(rate=0.1))
     assert scheme("lb:server_optimizer=momentum").optimizer == Momentum()
     assert scheme("lb").optimizer == Plain()
@@ -46,8 +47,8 @@ def test_truth_values_in_any_case(text: str) -> None:
 def test_levels_may_change_with_the_round() -> None:
     chosen = scheme("lfl:q1=8@0/4@50/2@100")
     assert isinstance(chosen.downlink, Tracked)
-    assert isinstance(chosen.downlink.quantizer, Schedule)
-    found = [chosen.downlink.quantizer.at(t) for t in (0, 49, 50, 99, 100, 1000)]
+    assert isinstance(chosen.downlink.compressor, Schedule)
+    found = [chosen.downlink.compressor.at(t) for t in (0, 49, 50, 99, 100, 1000)]
     assert found == [Stochastic(levels=q) for q in (8, 8, 4, 4, 2, 2)]
 
 

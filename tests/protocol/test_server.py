@@ -11,11 +11,11 @@ import pytest
 from tests.helpers import forge, laplace, seal
 
 from lossyfl import (
-    Address,
     Delivery,
     Device,
+    EstimateVersion,
     FrameError,
-    Held,
+    FrameMeta,
     InputError,
     Kind,
     OutOfSync,
@@ -151,7 +151,9 @@ class TestCatchUp:
         run_round(server, devices, local)
         server.open_round()
         wrong = Device(0, server.scheme)
-        with pytest.raises(OutOfSync, match=r"device 0 holds Held\(round=-1.*, the frame needs"):
+        with pytest.raises(
+            OutOfSync, match=r"device 0 holds EstimateVersion\(round=-1.*, the frame needs"
+        ):
             wrong.receive(server.frames_for(0, devices[0].held))
         assert wrong.held.round == -1
 
@@ -253,12 +255,12 @@ class TestFirstModel:
 
     @pytest.mark.parametrize("budget", ["1B", "1GB", "3", "-1bit"])
     def test_wrong_budgets_are_refused_before_the_first_round(self, budget: str) -> None:
-        with pytest.raises(InputError, match="budget of the first model"):
+        with pytest.raises(InputError, match="budget of the initial model"):
             setup(f"lean:first_budget={budget}")
 
 
 class TestPrediction:
-    """Who joins late needs the drift, too."""
+    """Who joins late needs the trend, too."""
 
     def late(self) -> tuple[Server, dict[int, Device], Delivery]:
         """A server in round 3, and what it hands to a device that has nothing."""
@@ -271,7 +273,7 @@ class TestPrediction:
     def test_a_newcomer_stays_in_sync(self) -> None:
         server, devices, delivery = self.late()
         kinds = [inspect(frame).kind for frame in delivery.frames]
-        assert kinds == ["drift", "model"]
+        assert kinds == ["trend", "model"]
         devices[3].receive(delivery)
         for m in range(3):
             hear(server, devices[m])
@@ -290,12 +292,12 @@ class TestPrediction:
         server, devices, _ = self.late()
         assert len(hear(server, devices[0]).frames) == 1
 
-    def test_without_the_drift_a_model_is_refused(self) -> None:
+    def test_without_the_trend_a_model_is_refused(self) -> None:
         _, devices, delivery = self.late()
-        drift, model = delivery.frames
-        with pytest.raises(FrameError, match="the drift of round 3 before its model"):
+        trend, model = delivery.frames
+        with pytest.raises(FrameError, match="the trend of round 3 before its model"):
             devices[3].receive(replace(delivery, frames=(model,)))
-        damaged = drift[:-1] + bytes([drift[-1] ^ 1])
+        damaged = trend[:-1] + bytes([trend[-1] ^ 1])
         with pytest.raises(FrameError):
             devices[3].receive(replace(delivery, frames=(damaged, model)))
         assert devices[3].held.round == -1
@@ -308,20 +310,20 @@ class TestPrediction:
         device.receive(small.frames_for(5))
         small.accept(5, device.reply(laplace(100, seed=1)))
         before = device.state()
-        with pytest.raises(FrameError, match="the drift of round 3"):
+        with pytest.raises(FrameError, match="the trend of round 3"):
             device.receive(replace(delivery, frames=delivery.frames[1:]))
         after = device.state()
         assert after.uplink.memory.tobytes() == before.uplink.memory.tobytes()
         assert (after.reply, after.replied) == (before.reply, before.replied)
         device.restore(after)
 
-    def test_the_drift_of_another_round_is_refused(self) -> None:
+    def test_the_trend_of_another_round_is_refused(self) -> None:
         server, devices, old = self.late()
         server.close_round()
         server.open_round()
         new = server.frames_for(3, NOTHING)
         with pytest.raises(
-            FrameError, match="the drift of round 4 before its model, got one of round 3"
+            FrameError, match="the trend of round 4 before its model, got one of round 3"
         ):
             devices[3].receive(replace(new, frames=(old.frames[0], new.frames[1])))
 
@@ -354,21 +356,21 @@ class TestRefusals:
         self.refuse(server, 1, forge(reply, 32, np.float32(np.nan).tobytes()), "damaged")
         self.refuse(server, 1, forge(reply, len(reply) - 30, b"\xff\xff\xff"), "damaged")
         self.refuse(server, 1, forge(reply, 4, b"\x02"), "foreign")
-        address = server.reply_address(1)
-        self.refuse(server, 1, pack_raw(laplace(D - 1), address), "foreign")
+        meta = server.reply_meta(1)
+        self.refuse(server, 1, pack_raw(laplace(D - 1), meta), "foreign")
         self.refuse(server, 1, forge(reply, 16, b"\x00\x00\x00\x00"), "late")
         self.refuse(server, 1, forge(reply, 16, b"\x09\x00\x00\x00"), "ahead")
         self.refuse(server, 1, forge(reply, 24, b"\x00" * 8), "diverged")
         server.accept(0, reply)
         self.refuse(server, 0, reply, "doubled")
         with pytest.raises(Refused, match="huge"):
-            server.accept(1, pack_raw(np.full(D, 3e37, np.float32), address))
-        self.refuse(server, 1, pack_raw(laplace(D), address), "doubled")
+            server.accept(1, pack_raw(np.full(D, 3e37, np.float32), meta))
+        self.refuse(server, 1, pack_raw(laplace(D), meta), "doubled")
         server.close_round()
         self.refuse(server, 1, reply, "late")
 
     def test_a_reply_of_no_levels_is_damaged_and_the_model_stays_finite(self) -> None:
-        """A ladder of two symbols would decode to 0 / 0, which no comparison finds too large."""
+        """A uniform table of two symbols would decode to 0 / 0, which no comparison finds too large."""
         server, devices = setup()
         server.open_round()
         hear(server, devices[1])
@@ -715,7 +717,7 @@ class TestState:
 
 
 def test_held_says_itself() -> None:
-    assert Held(round=3, digest=4) == Held(digest=4, round=3)
+    assert EstimateVersion(round=3, digest=4) == EstimateVersion(digest=4, round=3)
 
 
 class TestSettle:
@@ -748,7 +750,7 @@ class TestExpectedLength:
     """A few bytes can stand for any number of entries: what is expected is the limit."""
 
     def model(self, entries: int) -> bytes:
-        return pack_raw(np.zeros(entries, np.float32), Address(kind=Kind.MODEL))
+        return pack_raw(np.zeros(entries, np.float32), FrameMeta(kind=Kind.MODEL))
 
     def test_a_device_that_knows_its_tensors_takes_no_longer_model(self) -> None:
         device = Device(0, scheme("lfl"), tensors=(3, 4))

@@ -34,7 +34,7 @@ def started() -> tuple[Server, Device]:
             if m == 0:
                 device.receive(server.frames_for(0))
             values = np.full(D, 0.1 + t, np.float32)
-            server.accept(m, pack_raw(values, server.reply_address(m)))
+            server.accept(m, pack_raw(values, server.reply_meta(m)))
         if t < 2:
             server.close_round()
     device.reply(device.estimate + 1)
@@ -75,7 +75,7 @@ def go_on(server: Server) -> None:
             server.frames_for(m)
         for m in range(4):
             with suppress(Refused):
-                server.accept(m, pack_raw(f32([0.1] * D), server.reply_address(m)))
+                server.accept(m, pack_raw(f32([0.1] * D), server.reply_meta(m)))
         server.close_round()
     server.state()
 
@@ -149,7 +149,7 @@ def test_vectors_of_other_lengths_and_shapes() -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
-@pytest.mark.parametrize("where", ["estimate", "downlink", "uplink", "drift"])
+@pytest.mark.parametrize("where", ["estimate", "downlink", "uplink", "trend"])
 def test_a_device_restores_no_model_that_is_not_finite(wrong: float, where: str) -> None:
     _, device = started()
     before = device.state()
@@ -157,7 +157,7 @@ def test_a_device_restores_no_model_that_is_not_finite(wrong: float, where: str)
     changes: dict[str, dict[str, object]] = {
         "estimate": {"estimate": odd},
         "downlink": {"downlink": replace(before.downlink, estimate=odd)},
-        "drift": {"downlink": replace(before.downlink, drift=odd)},
+        "trend": {"downlink": replace(before.downlink, trend=odd)},
         "uplink": {"uplink": LinkState(memory=odd)},
     }
     with pytest.raises(InputError, match="state of device 0 must be of finite floats"):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from lossyfl import Address, InputError, decode, encode, quantizer, stream
-from lossyfl.links import Message, budgeted
+from lossyfl import FrameMeta, InputError, decode, encode, quantizer, stream
+from lossyfl.compressors import SendContext
+from lossyfl.compressors.budgeted import budgeted
 from lossyfl.quantizers.dithered import size
 from lossyfl.types import Vector
 from lossyfl.wire.vectors import block_bounds
@@ -59,8 +60,8 @@ def test_more_blocks_than_bits() -> None:
 
 def test_a_small_budget_for_a_long_vector() -> None:
     x = vector("laplace", 1_000_000)
-    policy = budgeted("1kB", quantizer("dithered"))
-    _, frame = policy.make(x, Message(address=Address(), rng=stream(0)))
+    compressor = budgeted("1kB", quantizer("dithered"))
+    _, frame = compressor.make(x, SendContext(meta=FrameMeta(), rng=stream(0)))
     assert 0.97 * 1000 <= len(frame) <= 1000
 
 

@@ -13,7 +13,7 @@ from tests.helpers import f32
 
 from lossyfl import InputError, Stochastic, stream
 from lossyfl.quantizers.stochastic import reference
-from lossyfl.types import Bounds, Ladder, Quantized, Scale, Vector
+from lossyfl.types import Bounds, Quantized, Scale, UniformTable, Vector
 from lossyfl.wire.values import values
 from lossyfl.wire.vectors import block_bounds
 
@@ -208,7 +208,7 @@ class TestStochastic:
 
     def test_ladder_has_exact_ends(self) -> None:
         low, high = f32([0.1]), f32([0.7])
-        row = Ladder(low=low, high=high, alphabet=8).rows(0, 1)[0]
+        row = UniformTable(low=low, high=high, alphabet=8).rows(0, 1)[0]
         assert row[4] == low[0]
         assert row[7] == high[0]
         assert np.array_equal(row, -row[::-1])

@@ -22,7 +22,7 @@ SCHEMES = {
     "lean:down_budget=1bit,up_budget=1bit": "lean, deadzone",
     "lean:down_budget=0.5bit,server_optimizer=adam(beta1=0.5,beta2=0.9)": "lean, deadzone",
     "lean:down=topk(levels=4,keep=0.1),up=sign": "lean, topk / sign",
-    "lean:predict=true,first_budget=4bit": "lean, deadzone, small first model, predicted",
+    "lean:predict=true,first_budget=4bit": "lean, deadzone, small initial model, predicted",
 }
 
 

@@ -93,7 +93,7 @@ def test_markdown_has_all_that_the_page_has(tmp_path: Path) -> None:
     write(tmp_path / "a")
     text = markdown(group(find([tmp_path])), "How it *was* made", Link())
     assert text.startswith("How it \\*was\\* made\n")
-    assert "saving down after the first model" in text
+    assert "saving down after the initial model" in text
     assert "1.00 Mbit/s down, 250 kbit/s up: broadcast | unicast |" in text
     assert "pays down below" in text
     assert f'- `{tmp_path / "a"}`: task = "digits"' in text

@@ -76,7 +76,7 @@ def test_summary_adds_up(folder: Path) -> None:
     assert summary.saving_down == sum(r.down.raw for r in rounds) / summary.down
     assert summary.accuracy == rounds[-1].accuracy
     assert summarize([]).accuracy is None
-    # by the paper's count: 33 bits an entry over R_Q, the first model exact
+    # by the paper's count: 33 bits an entry over R_Q, the initial model exact
     d, q_bits = 110, 64 + 110 * (1 + np.log2(3))
     assert summary.paper_down == pytest.approx(5 * 33 * d / (33 * d + 4 * q_bits))
     assert summary.paper_up == pytest.approx(33 * d / q_bits)

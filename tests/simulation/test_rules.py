@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from lossyfl import Device, Server, quantizer
+from lossyfl.compressors import Damped, Schedule
 from lossyfl.errors import Diverged
-from lossyfl.links import Damped, ErrorFeedback, Link, Lossless, Schedule, Tracked
+from lossyfl.links import ErrorFeedback, Link, Lossless, Tracked
 from lossyfl.protocol.optimizers import Plain
 from lossyfl.protocol.schemes import Scheme, ServerModel
 from lossyfl.results.experiment import Experiment
@@ -83,13 +84,13 @@ def test_exact_links_learn() -> None:
 
 def test_one_level_on_one_range_preserved() -> None:
     coarse = plain("stochastic:levels=1")
-    assert accuracy(unchecked(Tracked(quantizer=coarse), Lossless())) < 0.5
-    assert accuracy(unchecked(Tracked(quantizer=Damped(inner=coarse)), Lossless())) > 0.75
+    assert accuracy(unchecked(Tracked(compressor=coarse), Lossless())) < 0.5
+    assert accuracy(unchecked(Tracked(compressor=Damped(inner=coarse)), Lossless())) > 0.75
 
 
 @pytest.mark.parametrize("spec", ["topk:keep=0.01", "deadzone:target=0.1bit"])
 def test_biased_on_the_estimate_falls_behind_preserved(spec: str) -> None:
-    link = Tracked(quantizer=plain(spec))
+    link = Tracked(compressor=plain(spec))
     kept, dropped = (
         accuracy(unchecked(link, Lossless(), "preserved")),
         accuracy(unchecked(link, Lossless(), "estimate")),
@@ -100,5 +101,5 @@ def test_biased_on_the_estimate_falls_behind_preserved(spec: str) -> None:
 
 def test_damped_or_biased_error_feedback_learns() -> None:
     damped = Damped(inner=plain("stochastic:levels=1"))
-    assert accuracy(unchecked(Lossless(), ErrorFeedback(quantizer=damped))) > 0.75
-    assert accuracy(unchecked(Lossless(), ErrorFeedback(quantizer=plain("deadzone")))) > 0.87
+    assert accuracy(unchecked(Lossless(), ErrorFeedback(compressor=damped))) > 0.75
+    assert accuracy(unchecked(Lossless(), ErrorFeedback(compressor=plain("deadzone")))) > 0.87

@@ -9,10 +9,9 @@ import pytest
 
 from lossyfl import InputError
 from lossyfl.commands.options import rounds_of
+from lossyfl.compressors import SendContext, base
 from lossyfl.compressors import budgeted as budget
-from lossyfl.compressors import policy
 from lossyfl.compressors import scheduled as schedule
-from lossyfl.links import Message
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import Round
 from lossyfl.simulation.run import resume, run
@@ -36,11 +35,11 @@ def test_what_was_sent_and_what_is_left_add_up(
 ) -> None:
     given: list[Vector] = []
 
-    def watching(x: Vector, quantizer: Quantizer, message: Message) -> Quantized:
+    def watching(x: Vector, quantizer: Quantizer, message: SendContext) -> Quantized:
         given.append(x.copy())
         return quantized(x, quantizer, message)
 
-    quantized = policy.quantized
+    quantized = base.quantized
     for module in (budget, schedule):
         monkeypatch.setattr(module, "quantized", watching)
     run(

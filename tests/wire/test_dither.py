@@ -4,18 +4,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.types import Bounds, Ladder, Vector
+from lossyfl.types import Bounds, UniformTable, Vector
 from lossyfl.wire import dither
 
 ENTRIES = 3000
 
 
-def ladder(levels: int, highs: list[float]) -> Ladder:
+def ladder(levels: int, highs: list[float]) -> UniformTable:
     high = np.array(highs, dtype=np.float32)
-    return Ladder(low=np.zeros_like(high), high=high, alphabet=2 * levels + 1)
+    return UniformTable(low=np.zeros_like(high), high=high, alphabet=2 * levels + 1)
 
 
-def reference(x: Vector, bounds: Bounds, table: Ladder, seed: int) -> Vector:
+def reference(x: Vector, bounds: Bounds, table: UniformTable, seed: int) -> Vector:
     """Symbols by plain NumPy, in the same roundings."""
     steps = np.repeat(dither.steps_of(table), np.diff(bounds))
     with np.errstate(divide="ignore", invalid="ignore"):

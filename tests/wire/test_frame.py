@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.helpers import forge, laplace, sample_frame, seal
 
 from lossyfl import (
-    Address,
     Codebook,
     FrameError,
+    FrameMeta,
     InputError,
-    Ladder,
     Quantized,
     Stochastic,
+    UniformTable,
     decode,
     encode,
     inspect,
@@ -44,7 +44,7 @@ def book(
 
 
 def two_symbols(flags: int) -> bytes:
-    """A frame with a ladder of q = 0."""
+    """A frame with a uniform table of q = 0."""
     head = struct.pack("<3sBBBHQIIQ", b"LFL", 1, 0, 2 | flags | 1 << 4, 1, 1000, 0, 0, 0)
     seed = bytes(8) if flags & 8 else b""
     floats = struct.pack("<ff", 0, 1)
@@ -72,7 +72,7 @@ class TestPack:
         rng = np.random.default_rng(seed)
         draws = (rng.random(entries) ** skew * alphabet).astype(int)
         quantized = book(draws.tolist(), np.linspace(-1, 1, alphabet).tolist())
-        frame = frames.pack(quantized, Address())
+        frame = frames.pack(quantized, FrameMeta())
         packed = HEADER + 4 * alphabet + radix.nbytes(entries, alphabet) + 4
         assert len(frame) <= min(packed, HEADER + 4 * entries + 4)
         assert np.array_equal(decode(frame), values(quantized))
@@ -81,7 +81,7 @@ class TestPack:
     def test_uniform_symbols_stay_near_their_entropy(self, alphabet: int) -> None:
         symbols = np.random.default_rng(0).integers(0, alphabet, 100_000)
         quantized = book(symbols.tolist(), list(range(alphabet)))
-        frame = frames.pack(quantized, Address())
+        frame = frames.pack(quantized, FrameMeta())
         bits = 100_000 * np.log2(alphabet)
         assert 8 * len(frame) <= 1.005 * bits + 8 * (64 + 4 * alphabet)
 
@@ -96,7 +96,7 @@ class TestPack:
         symbols = rng.integers(0, alphabet, entries)
         symbols[rng.random(entries) < zeros] = alphabet // 2
         quantized = book(symbols.tolist(), list(range(alphabet)))
-        frame = frames.pack(quantized, Address())
+        frame = frames.pack(quantized, FrameMeta())
         counts = np.bincount(symbols, minlength=alphabet)
         limit = 1.005 * entropy(counts) + 8 * 64 + 12 * np.count_nonzero(counts)
         assert 8 * (len(frame) - 4 * alphabet) <= limit
@@ -109,35 +109,35 @@ class TestWrongQuantized:
         with pytest.raises(
             InputError, match=r"symbols of Quantized must be below the alphabet \(2\)"
         ):
-            frames.pack(book([0, 1, 2], [-1, 1]), Address())
+            frames.pack(book([0, 1, 2], [-1, 1]), FrameMeta())
 
     def test_symbols_of_another_type(self) -> None:
         wrong = replace(book([0, 0, 0], [0, 1]), symbols=np.zeros(3, np.uint16))
         with pytest.raises(InputError, match="symbols of Quantized must be a vector of uint8"):
-            frames.pack(wrong, Address())
+            frames.pack(wrong, FrameMeta())
 
     def test_rows_and_blocks_differ(self) -> None:
         wrong = replace(book([0, 0, 0], [0, 1]), bounds=np.array([0, 1, 3]))
         with pytest.raises(InputError, match="table of Quantized must be 2 rows"):
-            frames.pack(wrong, Address())
+            frames.pack(wrong, FrameMeta())
 
     def test_table_of_nan(self) -> None:
         with pytest.raises(InputError, match="table of Quantized must be finite"):
-            frames.pack(book([0, 1], [0, float("nan")]), Address())
+            frames.pack(book([0, 1], [0, float("nan")]), FrameMeta())
 
     def test_odd_ladder_with_a_minimum(self) -> None:
         one, two = np.ones(1, np.float32), np.full(1, 2, np.float32)
-        wrong = replace(book([0, 0], [0, 1]), table=Ladder(low=one, high=two, alphabet=5))
-        with pytest.raises(InputError, match="low of Ladder must be 0 in an odd alphabet"):
-            frames.pack(wrong, Address())
+        wrong = replace(book([0, 0], [0, 1]), table=UniformTable(low=one, high=two, alphabet=5))
+        with pytest.raises(InputError, match="low of UniformTable must be 0 in an odd alphabet"):
+            frames.pack(wrong, FrameMeta())
 
     def test_bounds_that_miss_entries(self) -> None:
         with pytest.raises(InputError, match="bounds of Quantized must be from 0 to 3"):
-            frames.pack(replace(book([0, 0, 0], [0, 1]), bounds=np.array([0, 2])), Address())
+            frames.pack(replace(book([0, 0, 0], [0, 1]), bounds=np.array([0, 2])), FrameMeta())
 
     def test_alphabet_of_one(self) -> None:
         with pytest.raises(InputError, match="alphabet of Quantized must be in"):
-            frames.pack(book([0, 0], [1.0]), Address())
+            frames.pack(book([0, 0], [1.0]), FrameMeta())
 
 
 class TestWrongBytes:
@@ -168,7 +168,7 @@ class TestOverflow:
     """Finite tables of which dither or rotation would make infinity."""
 
     TOP = np.full(1, np.finfo(np.float32).max)
-    LADDER = Ladder(low=np.zeros(1, np.float32), high=TOP, alphabet=3)
+    LADDER = UniformTable(low=np.zeros(1, np.float32), high=TOP, alphabet=3)
     CASES = (
         Quantized(
             symbols=np.full(512, 2, np.uint8),
@@ -187,7 +187,7 @@ class TestOverflow:
         self, read: Callable[[bytes], object], quantized: Quantized
     ) -> None:
         with pytest.raises(FrameError, match="finite floats, got an overflow"):
-            read(frames.pack(quantized, Address()))
+            read(frames.pack(quantized, FrameMeta()))
 
 
 class TestHostileBytes:
@@ -225,7 +225,9 @@ class TestHostileBytes:
     def test_a_ladder_of_two_symbols_has_no_levels(
         self, read: Callable[[bytes], object], flags: int
     ) -> None:
-        with pytest.raises(FrameError, match="a ladder of at least 3 symbols, got 2") as error:
+        with pytest.raises(
+            FrameError, match="a uniform table of at least 3 symbols, got 2"
+        ) as error:
             read(two_symbols(flags=flags))
         assert error.value.offset == 6
 
@@ -244,7 +246,7 @@ class TestHostileBytes:
             decode(forge(frame, len(frame) - 40, b"\xff\xff\xff\xff"))
 
     def test_raw_frames_hold_finite_floats_of_the_right_number(self) -> None:
-        frame = frames.pack_raw(laplace(10), Address())
+        frame = frames.pack_raw(laplace(10), FrameMeta())
         with pytest.raises(FrameError, match="a finite float32"):
             decode(forge(frame, 36, struct.pack("<f", float("nan"))))
         with pytest.raises(FrameError, match="40 bytes of float32"):

@@ -1,4 +1,4 @@
-"""Headers: the address travels, and what a version does not know is refused before anything is allocated."""
+"""Headers: the meta travels, and what a version does not know is refused before anything is allocated."""
 
 import struct
 import tracemalloc
@@ -9,8 +9,8 @@ import pytest
 from tests.helpers import forge, laplace, sample_frame
 
 from lossyfl import (
-    Address,
     FrameError,
+    FrameMeta,
     InputError,
     Kind,
     Stochastic,
@@ -26,17 +26,17 @@ from lossyfl.wire.header import read_header
 
 class TestAddress:
     def test_address_travels(self) -> None:
-        for part in (0, 1, 255):
-            address = Address(kind=Kind.UPDATE, round=7, digest=2**64 - 1, part=part)
-            frame = pack_raw(laplace(3), address)
-            assert read_header(frame).address == address
+        for gain in (0, 1, 255):
+            meta = FrameMeta(kind=Kind.UPDATE, round=7, digest=2**64 - 1, gain=gain)
+            frame = pack_raw(laplace(3), meta)
+            assert read_header(frame).meta == meta
 
     @pytest.mark.parametrize(
-        "wrong", [{"round": -1}, {"round": 2**32}, {"digest": 2**64}, {"part": 256}, {"part": 1}]
+        "wrong", [{"round": -1}, {"round": 2**32}, {"digest": 2**64}, {"gain": 256}, {"gain": 1}]
     )
     def test_address_out_of_range(self, wrong: dict[str, int]) -> None:
         with pytest.raises(InputError, match="of a frame must be an int in"):
-            Address(**wrong)  # type: ignore[arg-type]
+            FrameMeta(**wrong)  # type: ignore[arg-type]
 
 
 class TestReadHeader:
@@ -46,18 +46,16 @@ class TestReadHeader:
         ):
             decode(forge(sample_frame(), 3, b"\x05"))
 
-    def test_a_drift_before_version_3(self) -> None:
+    def test_a_trend_before_version_3(self) -> None:
         with pytest.raises(FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3\], got 4"):
             decode(forge(sample_frame(), 4, b"\x04"))
 
-    def test_a_part_of_a_drift_but_for_updates(self) -> None:
-        frame = pack_raw(laplace(9), Address(kind=Kind.UPDATE, part=7))
-        with pytest.raises(
-            FrameError, match="byte 32: expected no part of a drift but for updates"
-        ):
+    def test_a_gain_but_for_updates(self) -> None:
+        frame = pack_raw(laplace(9), FrameMeta(kind=Kind.UPDATE, gain=7))
+        with pytest.raises(FrameError, match="byte 32: expected no gain but for updates"):
             decode(forge(frame, 4, b"\x03"))
 
-    def test_a_frame_that_ends_before_its_drift(self) -> None:
+    def test_a_frame_that_ends_before_its_gain(self) -> None:
         with pytest.raises(FrameError, match=r"byte 36: expected at least 37 bytes"):
             decode(forge(sample_frame()[:36], 3, b"\x03"))
 
@@ -91,7 +89,7 @@ class TestReadHeader:
     )
     def test_raw_frames_that_say_more(self, offset: int, new: bytes, message: str) -> None:
         with pytest.raises(FrameError, match=message):
-            decode(forge(pack_raw(laplace(9), Address()), offset, new))
+            decode(forge(pack_raw(laplace(9), FrameMeta()), offset, new))
 
     def test_dither_before_version_2(self) -> None:
         frame = sample_frame()

@@ -14,7 +14,7 @@ from lossyfl import InputError, Rotated, Stochastic, decode, encode, inspect, st
 from lossyfl.quantizers.rotated import Signs
 from lossyfl.types import Rotation
 from lossyfl.wire.frame import pack
-from lossyfl.wire.header import Address
+from lossyfl.wire.header import FrameMeta
 from lossyfl.wire.rotation import hadamard, padded_length, rotate, unrotate
 from lossyfl.wire.values import values
 
@@ -76,7 +76,7 @@ def test_a_seed_of_all_ones_has_signs_before_version_4() -> None:
     x = laplace(100)
     made = Rotated(inner=Stochastic(levels=200)).quantize(x, np.array([0, 100]), rng=stream(0))
     odd = replace(made, rotation=Rotation(seed=2**64 - 1, entries=100))
-    frame = pack(odd, Address())
+    frame = pack(odd, FrameMeta())
     assert frame[3] == 1
     assert np.array_equal(decode(frame), values(odd))
 

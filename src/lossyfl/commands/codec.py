@@ -133,7 +133,7 @@ def _print_info(info: "FrameInfo") -> None:
         (
             "frame",
             f"version {info.version}, {info.kind}, round {info.round}, digest {info.digest:016x}"
-            + (f", goes on from {info.part:.2f} of the drift" if info.part else ""),
+            + (f", predicted with {info.gain:.2f} of the trend" if info.gain else ""),
         ),
         ("entries", f"{info.entries:,} in {max(info.blocks, 1):,} block(s)"),
         ("coding", info.coding + (f", {info.letters} symbol(s) a letter" if info.letters else "")),

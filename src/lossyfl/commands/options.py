@@ -50,7 +50,7 @@ Task = Annotated[Text, option("digits, mnist, ... or package.module:function. di
 Scheme = Annotated[Text, option("lossless, lb, lfl, lgm, ltgm, lean with options. lfl.")]
 DownlinkBudget = Annotated[Text, option("A broadcast's: 20kB, 0.5bit, nmse=0.1, 6MB/300rounds.")]
 UplinkBudget = Annotated[Text, option("A reply's. Any of the three makes the scheme lean.")]
-FirstBudget = Annotated[Text, option("The first model's, likewise: 3bit. Exact floats.")]
+FirstBudget = Annotated[Text, option("The initial model's, likewise: 3bit. Exact floats.")]
 Rounds = Annotated[Int, option("How many.")]
 Devices = Annotated[Int, option("How many.")]
 Tau = Annotated[Int, option("Local steps a round.")]

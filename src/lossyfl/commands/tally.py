@@ -74,7 +74,7 @@ class Tally:
         )
         if self.setup.scheme.name != "lean" or self.setup.scheme.first is not None:
             return title
-        return f"{title}; the first model, {size(4 * entries)}, is in no budget (first_budget)"
+        return f"{title}; the initial model, {size(4 * entries)}, is in no budget (first_budget)"
 
     def line(self, width: int | None, left: str, run: str = "") -> str:
         """How it stands: round, accuracy, savings and time left, and what else there is room for.

@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from lossyfl.compressors.base import Compressor, SendContext, packed
 from lossyfl.compressors.damped import scaled
-from lossyfl.compressors.policy import Message, Policy, packed
 from lossyfl.types import Quantized, Vector
 from lossyfl.wire.values import values
 from lossyfl.wire.vectors import product
@@ -40,14 +40,16 @@ def clipped(x: Vector, bound: float) -> Vector:
     return shorter
 
 
-def make_bounded(policy: Policy, x: Vector, message: Message) -> tuple[Quantized, bytes]:
-    """What a policy makes of a vector, or the multiple of it that is as long as the message's bound."""
-    made, data = policy.make(x, message)
+def make_bounded(
+    compressor: Compressor, x: Vector, context: SendContext
+) -> tuple[Quantized, bytes]:
+    """What a compressor makes of a vector, or the multiple of it that is as long as the context's bound."""
+    made, data = compressor.make(x, context)
     length, shorter = norm(values(made)), made
-    if length <= message.bound:
+    if length <= context.bound:
         return made, data
-    factor = message.bound / length
-    while norm(values(shorter)) > message.bound:
+    factor = context.bound / length
+    while norm(values(shorter)) > context.bound:
         shorter = replace(made, table=scaled(made.table, factor))
         factor *= LESS
-    return shorter, packed(shorter, message)
+    return shorter, packed(shorter, context)

@@ -7,7 +7,7 @@
     6MB/300rounds           over a whole run, evenly
     40kB..10kB/300rounds    from one to the other, by the same part each round
 
-What counts is the whole frame. A downlink's budget is for the broadcast of a round, not for the first model
+What counts is the whole frame. A downlink's budget is for the broadcast of a round, not for the initial model
 or for what a device has missed; an uplink's is for one reply.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import cast
 
-from lossyfl.compressors.policy import Message, packed, quantized
+from lossyfl.compressors.base import SendContext, packed, quantized
 from lossyfl.errors import InputError, OutOfReach
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.quantizers.targets import ALLOWED, Target, target
@@ -196,17 +196,17 @@ class Budget:
                 got = f"{bits / 8:,.10g} B"
                 raise InputError("budget", of=self.of, allowed=allowed, got=got)
 
-    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+    def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
         """The most exact frame within the budget of the round that a few attempts find."""
-        self.plan.check(message.address.round + 1, of=self.of)
-        wanted = self.plan.at(message.address.round)
+        self.plan.check(context.meta.round + 1, of=self.of)
+        wanted = self.plan.at(context.meta.round)
         bits = wanted.bits_for(len(x))
         if bits is None:
-            return self._exact(x, message, wanted)
+            return self._exact(x, context, wanted)
         most = int(bits / 8)
         search = _Search(most=most, room=most - OVERHEAD - most // 400)
         for _ in range(ATTEMPTS):
-            made, data = self._sized(x, message, search.room)
+            made, data = self._sized(x, context, search.room)
             search.look(made, data)
             if search.is_over:
                 break
@@ -215,21 +215,21 @@ class Budget:
             raise InputError("budget", of=self.of, allowed=allowed, got=f"{most:,} B")
         return search.best
 
-    def _exact(self, x: Vector, message: Message, wanted: Target) -> tuple[Quantized, bytes]:
+    def _exact(self, x: Vector, context: SendContext, wanted: Target) -> tuple[Quantized, bytes]:
         """The shortest frame with an error; raises if that is out of reach."""
         try:
-            made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), message)
+            made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), context)
         except OutOfReach as error:
-            where = message.address
+            where = context.meta
             of = self.of if where.kind == Kind.VECTOR else f"{self.of} in round {where.round}"
             got = f"nmse={wanted.nmse:g}"
             raise OutOfReach("budget", of=of, nmse=error.nmse, got=got) from error
-        return made, packed(made, message)
+        return made, packed(made, context)
 
-    def _sized(self, x: Vector, message: Message, room: int) -> tuple[Quantized, bytes]:
+    def _sized(self, x: Vector, context: SendContext, room: int) -> tuple[Quantized, bytes]:
         """A frame whose symbols and tables have so much room, about."""
-        made = quantized(x, with_target(self.quantizer, f"{max(room, 1)}B"), message)
-        return made, packed(made, message)
+        made = quantized(x, with_target(self.quantizer, f"{max(room, 1)}B"), context)
+        return made, packed(made, context)
 
 
 def _scales_nbytes(quantizer: Quantizer, tensors: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""Unbiased quantizers where their error is kept: made smaller, or refused.
+"""Unbiased quantizers where their error is kept, made smaller.
 
 A link with a memory (error feedback, or a server that goes on from its own model) needs a contraction,
 E||C(x) - x||^2 < ||x||^2. An unbiased quantizer of variance omega, E||Q(x) - x||^2 = omega ||x||^2, is one
@@ -8,80 +8,29 @@ omega) is for the vector at hand is <Q(x), x> / ||Q(x)||^2, with which no draw i
 nothing.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lossyfl.compressors.policy import Message, Policy, packed
-from lossyfl.errors import InputError
-from lossyfl.types import Codebook, Ladder, Quantized, Quantizer, Scaled, Table, Vector
+from lossyfl.compressors.base import AbstractWrapper, SendContext, packed
+from lossyfl.types import Codebook, Quantized, Scaled, Table, UniformTable, Vector
 from lossyfl.wire.values import values
-from lossyfl.wire.vectors import nmse, product
+from lossyfl.wire.vectors import product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Damped:
-    """Q(x) / (1 + omega) where Q is unbiased; what is biased stays as it is.
-
-    inner: makes Q(x)
-    """
-
-    inner: Policy
+class Damped(AbstractWrapper):
+    """Q(x) / (1 + omega) where Q is unbiased; what is biased stays as it is."""
 
     damped = True
 
-    @property
-    def quantizers(self) -> tuple[Quantizer, ...]:
-        """Those of the inner policy."""
-        return self.inner.quantizers
-
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
-        """As the inner policy does."""
-        self.inner.check(tensors, rounds)
-
-    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+    def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
         """Symbols as they are, values made smaller."""
-        made, data = self.inner.make(x, message)
+        made, data = self.inner.make(x, context)
         if not all(quantizer.unbiased for quantizer in self.quantizers):
             return made, data
         smaller = replace(made, table=scaled(made.table, damping(x, made)))
-        return smaller, packed(smaller, message)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
-    """Q(x) as it is, refused where its variance is too large for a link with a memory."""
-
-    inner: Policy
-
-    damped = False
-
-    @property
-    def quantizers(self) -> tuple[Quantizer, ...]:
-        """Those of the inner policy."""
-        return self.inner.quantizers
-
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
-        """As the inner policy does."""
-        self.inner.check(tensors, rounds)
-
-    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
-        """What the inner policy makes."""
-        made, data = self.inner.make(x, message)
-        if not any(quantizer.unbiased for quantizer in self.quantizers):
-            return made, data
-        omega = variance(x, made)
-        if omega >= 1:
-            allowed = "below that of sending nothing where it is kept, or damped (damping=true)"
-            got = f"||Q(x) - x||^2 = {omega:.3g} ||x||^2 in round {message.address.round}"
-            raise InputError("error", of="the quantizer", allowed=allowed, got=got)
-        return made, data
-
-
-def variance(x: Vector, made: Quantized) -> float:
-    """||Q(x) - x||^2 / ||x||^2; 0 for a vector of zeros."""
-    return nmse(x, values(made))
+        return smaller, packed(smaller, context)
 
 
 def damping(x: Vector, made: Quantized) -> float:
@@ -94,7 +43,7 @@ def damping(x: Vector, made: Quantized) -> float:
 def scaled(table: Table, factor: float) -> Table:
     """The table with all its values times a factor."""
     small = np.float32(factor)
-    if isinstance(table, Ladder):
+    if isinstance(table, UniformTable):
         return replace(table, low=table.low * small, high=table.high * small)
     if isinstance(table, Codebook):
         return replace(table, values=table.values * small)

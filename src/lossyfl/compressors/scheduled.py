@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lossyfl.compressors.policy import Message, packed, quantized
+from lossyfl.compressors.base import SendContext, packed, quantized
 from lossyfl.errors import InputError
 from lossyfl.types import Quantized, Quantizer, Vector
 
@@ -43,7 +43,7 @@ class Schedule:
         """All vectors can be sent."""
         del tensors, rounds
 
-    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
-        """Symbols, table and frame of `x` by the quantizer of the message's round."""
-        made = quantized(x, self.at(message.address.round), message)
-        return made, packed(made, message)
+    def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
+        """Symbols, table and frame of `x` by the quantizer of the context's round."""
+        made = quantized(x, self.at(context.meta.round), context)
+        return made, packed(made, context)

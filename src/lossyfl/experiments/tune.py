@@ -38,7 +38,7 @@ OTHERS = ("predict=true", "down=sparse_ternary,up=sparse_ternary")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a scheme came to: accuracy of its last looks, and bytes a round after the first model.
+    """What a scheme came to: accuracy of its last looks, and bytes a round after the initial model.
 
     down:   of a broadcast
     up:     of one reply, the mean

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from lossyfl.compressors.budgeted import ADJUSTABLE, SMALLEST
-from lossyfl.compressors.policy import Policy
+from lossyfl.compressors import Compressor, Schedule, SendContext
+from lossyfl.compressors.budgeted import ADJUSTABLE, SMALLEST, budgeted_once
 from lossyfl.errors import InputError
-from lossyfl.links import Message, Schedule, budgeted_once
 from lossyfl.quantizers import quantizer
 from lossyfl.quantizers.targets import target
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
-from lossyfl.wire.header import Address
+from lossyfl.wire.header import FrameMeta
 from lossyfl.wire.vectors import as_vector, check_finite, nmse
 
 FIXED = (
@@ -75,28 +74,28 @@ def read(path: Path) -> Vector:
 def measure(x: Vector, limit: str | None = None) -> Measured:
     """Every quantizer on a vector: within a budget, or at several rates."""
     some = tuple(r for r in RATES if (target(r, of="tune").rate or 0) * len(x) >= 8 * SMALLEST)
-    policies: dict[tuple[str, str], Policy] = {}
+    compressors: dict[tuple[str, str], Compressor] = {}
     for name in ADJUSTABLE:
         for each in some if limit is None else (limit,):
-            policy = budgeted_once(each, quantizer(name), of="tune --vector")
-            policy.check([len(x)])
-            policies[name, f"{name} {each}"] = policy
+            compressor = budgeted_once(each, quantizer(name), of="tune --vector")
+            compressor.check([len(x)])
+            compressors[name, f"{name} {each}"] = compressor
     for spec in FIXED:
         name = spec.partition(":")[0] + (", least error" if "least-error" in spec else "")
-        policies[name, spec] = Schedule.constant(quantizer(spec))
+        compressors[name, spec] = Schedule.constant(quantizer(spec))
     rows: list[Coded] = []
     refused: dict[str, str] = {}
-    for (kind, name), policy in policies.items():
+    for (kind, name), compressor in compressors.items():
         try:
-            rows.append(coded(name, kind, policy, x))
+            rows.append(coded(name, kind, compressor, x))
         except InputError as error:  # an error out of its reach, or entries too large for it
             refused[name] = str(error)
     return Measured(rows=sorted(rows, key=lambda each: each.nbytes), refused=refused)
 
 
-def coded(name: str, kind: str, policy: Policy, x: Vector) -> Coded:
-    """One vector by one policy."""
-    _, frame = policy.make(x, Message(address=Address(), rng=stream(0)))
+def coded(name: str, kind: str, compressor: Compressor, x: Vector) -> Coded:
+    """One vector by one compressor."""
+    _, frame = compressor.make(x, SendContext(meta=FrameMeta(), rng=stream(0)))
     return Coded(
         quantizer=name,
         kind=kind,

@@ -23,7 +23,7 @@ from lossyfl.files.safetensors import File, Tensor
 from lossyfl.streams import Stream
 from lossyfl.types import Quantizer, Vector
 from lossyfl.wire.codec import FrameInfo, decode, encode, inspect
-from lossyfl.wire.header import MAGIC, MAX_ENTRIES, Address
+from lossyfl.wire.header import MAGIC, MAX_ENTRIES, FrameMeta
 from lossyfl.wire.vectors import as_vector, narrow_bfloat16, widen_bfloat16
 
 FRAME = "lossyfl.frame"
@@ -72,8 +72,8 @@ def _encode_model(
         raise InputError("model", of="codec encode", allowed=allowed, got="another")
     vector = np.concatenate([_widen(tensor) for tensor in floats])
     lengths = [tensor.entries for tensor in floats]
-    address = Address()
-    frame = encode(vector, quantizer, rng=rng, tensors=lengths, address=address, threads=threads)
+    meta = FrameMeta()
+    frame = encode(vector, quantizer, rng=rng, tensors=lengths, meta=meta, threads=threads)
     listing = json.dumps([[t.name, t.dtype, list(t.shape)] for t in floats])
     metadata = {"format": FORMAT, "floats": listing, "metadata": json.dumps(model.metadata)}
     carrier = Tensor(name=FRAME, dtype="U8", shape=(len(frame),), data=frame)

@@ -79,7 +79,7 @@ def average(
 ) -> tuple[ArrayRecord, MetricRecord | None]:
     """FedAvg's mean, by the server."""
     server = training.server
-    server.seat(weights)
+    server.set_participants(weights)
     server.compare({answer.number: answer.up.reply for answer in answers})
 
     def accept(own: Answer) -> None:
@@ -104,12 +104,14 @@ def hand_on(
 ) -> tuple[ArrayRecord, MetricRecord | None]:
     """Every reply as a model, for the inner strategy."""
     server, wide = training.server, widened(training.layout)
-    server.seat({answer.number: 1 for answer in answers})
+    server.set_participants({answer.number: 1 for answer in answers})
     server.compare({answer.number: answer.up.reply for answer in answers})
 
     def expand(own: Answer) -> None:
         _check_width(training, own)
-        trained = server.base + _bounded(training, own, server.read(own.number, own.up.reply))
+        trained = server.aggregation_base + _bounded(
+            training, own, server.accept_and_decode(own.number, own.up.reply)
+        )
         others = widened_exact(own.up.exact)
         own.message.content[training.key] = layouts.unflatten(trained, others, wide)
 
@@ -170,7 +172,7 @@ def _adopt(training: Training, arrays: ArrayRecord) -> None:
 def _check_width(training: Training, own: Answer) -> None:
     """Raise if a reply makes a float16 of the model infinite: the server would not see it."""
     try:
-        check_width(own.number, own.up.reply, training.server.base, training.layout)
+        check_width(own.number, own.up.reply, training.server.aggregation_base, training.layout)
     except Refused as error:
         note(training, error.reason)(own, error.detail)
         raise

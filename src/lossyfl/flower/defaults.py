@@ -51,7 +51,7 @@ def coarse(inner: Strategy, chosen: Scheme) -> str:
     """What to say of a strategy whose replies are too coarse for it; empty for others."""
     name = _no_mean(inner)
     link = chosen.uplink
-    quantizers = link.quantizer.quantizers if isinstance(link, ErrorFeedback) else ()
+    quantizers = link.compressor.quantizers if isinstance(link, ErrorFeedback) else ()
     levels = [own.levels for own in quantizers if isinstance(own, Stochastic)]
     if name is None or not levels or min(levels) >= FINE:
         return ""

@@ -24,7 +24,7 @@ from lossyfl.errors import LossyflError
 from lossyfl.flower.folders import TRAINING
 from lossyfl.flower.layout import MOST_AXES, Exact
 from lossyfl.flower.logs import shown
-from lossyfl.protocol.digests import NOTHING, Held
+from lossyfl.protocol.digests import NOTHING, EstimateVersion
 from lossyfl.protocol.states import UNKNOWN
 from lossyfl.wire.header import VERSION
 
@@ -67,7 +67,7 @@ class Down:
     training: str
     scheme: str
     seed: int
-    held: Held
+    held: EstimateVersion
     accepted: int
     key: str
     frames: tuple[bytes, ...] = ()
@@ -89,7 +89,7 @@ class Up:
     """
 
     number: int
-    held: Held
+    held: EstimateVersion
     reply: bytes = b""
     exact: Exact = field(default_factory=dict[str, Array])
     problem: str = ""
@@ -269,13 +269,13 @@ def _read_exact(fields: Fields) -> Exact:
     return arrays
 
 
-def _held(held: Held) -> dict[str, object]:
+def _held(held: EstimateVersion) -> dict[str, object]:
     return {"round": held.round, "digest": f"{held.digest:016x}"}
 
 
-def _read_held(fields: Fields) -> Held:
+def _read_held(fields: Fields) -> EstimateVersion:
     digest = int(_text(fields, "digest", _DIGEST), 16)
-    held = Held(round=_number(fields, "round", -1, MOST_ROUNDS), digest=digest)
+    held = EstimateVersion(round=_number(fields, "round", -1, MOST_ROUNDS), digest=digest)
     return NOTHING if held.round < 0 else held
 
 

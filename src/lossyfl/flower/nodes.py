@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from lossyfl.errors import Refused
-from lossyfl.protocol.digests import NOTHING, Held
+from lossyfl.protocol.digests import NOTHING, EstimateVersion
 
 STRANGER = 1 << 62
 """Numbers from here on are made of node ids."""
@@ -27,7 +27,7 @@ class Known:
 
     node: int
     number: int
-    held: Held
+    held: EstimateVersion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Peer:
     """
 
     number: int
-    held: Held = NOTHING
+    held: EstimateVersion = NOTHING
     known: bool = False
 
 
@@ -71,7 +71,9 @@ class Nodes:
         """Those who answer from now on do so in another round."""
         self._before, self._answered = self._answered, set()
 
-    def heard(self, node: int, number: int, held: Held, *, online: Collection[int]) -> Peer:
+    def heard(
+        self, node: int, number: int, held: EstimateVersion, *, online: Collection[int]
+    ) -> Peer:
         """Note what a node says of itself; raise Refused if that is another's number.
 
         A number goes over to a new node once its old one is offline or has missed a round: a node that

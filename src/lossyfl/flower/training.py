@@ -114,4 +114,4 @@ class Training:
         if self.averages:
             return STAND_IN
         others = widened_exact(self.exact)
-        return layouts.unflatten(self.server.base, others, widened(self.layout))
+        return layouts.unflatten(self.server.aggregation_base, others, widened(self.layout))

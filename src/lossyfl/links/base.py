@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from lossyfl.compressors.policy import Message
+from lossyfl.compressors.base import SendContext
 from lossyfl.types import Vector
 
 
@@ -28,17 +28,17 @@ class LinkState:
 
     estimate: what the receiver holds of the sender's vector, the same at both ends
     memory:   what the sender has not been able to send yet
-    drift:    by how much the estimate is expected to move next, the same at both ends
+    trend:    by how much the estimate is expected to move next, the same at both ends
     """
 
     estimate: Vector = field(default_factory=nothing)
     memory: Vector = field(default_factory=nothing)
-    drift: Vector = field(default_factory=nothing)
+    trend: Vector = field(default_factory=nothing)
 
     @property
     def lengths(self) -> tuple[int, int, int]:
-        """The entries of the estimate, the memory and the drift."""
-        return len(self.estimate), len(self.memory), len(self.drift)
+        """The entries of the estimate, the memory and the trend."""
+        return len(self.estimate), len(self.memory), len(self.trend)
 
 
 class Link(Protocol):
@@ -59,11 +59,11 @@ class Link(Protocol):
         """Raise if vectors of tensors of these lengths cannot be sent in so many rounds."""
         ...
 
-    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+    def send(self, x: Vector, state: LinkState, context: SendContext) -> tuple[bytes, LinkState]:
         """The frame of `x` and the sender's next state."""
         ...
 
-    def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector | None:
+    def quantized(self, x: Vector, state: LinkState, context: SendContext) -> Vector | None:
         """What the quantizer was given when `x` was sent with this address; None if there is none."""
         ...
 

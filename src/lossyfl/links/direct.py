@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lossyfl.compressors.policy import Policy
-from lossyfl.links.base import LinkState, Message
+from lossyfl.compressors.base import Compressor, SendContext
+from lossyfl.links.base import LinkState
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
@@ -16,7 +16,7 @@ from lossyfl.wire.header import HARD_LIMIT
 class Direct:
     """Sends Q(x) and forgets the error: the downlink of LTGM, whose Q rotates first."""
 
-    quantizer: Policy
+    compressor: Compressor
 
     incremental: ClassVar[bool] = False
 
@@ -32,17 +32,17 @@ class Direct:
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """Raise if vectors of tensors of these lengths cannot be sent."""
-        self.quantizer.check(tensors, rounds)
+        self.compressor.check(tensors, rounds)
 
-    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+    def send(self, x: Vector, state: LinkState, context: SendContext) -> tuple[bytes, LinkState]:
         """Q(x)."""
-        return self.quantizer.make(x, message)[1], state
+        return self.compressor.make(x, context)[1], state
 
-    def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
+    def quantized(self, x: Vector, state: LinkState, context: SendContext) -> Vector:
         """X, or what a rotation makes of it."""
         del state
-        first = self.quantizer.quantizers[0]
-        return first.rotate(x, message.rng) if isinstance(first, Rotated) else x
+        first = self.compressor.quantizers[0]
+        return first.rotate(x, context.rng) if isinstance(first, Rotated) else x
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """Q(x)."""

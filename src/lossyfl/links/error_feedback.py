@@ -14,9 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from lossyfl.compressors.base import Compressor, SendContext
 from lossyfl.compressors.bounded import clipped, make_bounded
-from lossyfl.compressors.policy import Policy
-from lossyfl.links.base import LinkState, Message
+from lossyfl.links.base import LinkState
 from lossyfl.types import Vector
 from lossyfl.wire.adding import terms_of
 from lossyfl.wire.codec import decode
@@ -27,7 +27,7 @@ from lossyfl.wire.header import HARD_LIMIT
 class ErrorFeedback:
     """Sends Q(x + memory) and remembers the error."""
 
-    quantizer: Policy
+    compressor: Compressor
 
     incremental: ClassVar[bool] = False
 
@@ -41,22 +41,22 @@ class ErrorFeedback:
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
         """Raise if vectors of tensors of these lengths cannot be sent."""
-        self.quantizer.check(tensors, rounds)
+        self.compressor.check(tensors, rounds)
 
-    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+    def send(self, x: Vector, state: LinkState, context: SendContext) -> tuple[bytes, LinkState]:
         """Q(x + memory); what it lost is remembered."""
         whole = x + state.memory
-        if message.bound == math.inf:
-            made, frame = self.quantizer.make(whole, message)
+        if context.bound == math.inf:
+            made, frame = self.compressor.make(whole, context)
         else:
-            whole = clipped(whole, message.bound)
-            made, frame = make_bounded(self.quantizer, whole, message)
+            whole = clipped(whole, context.bound)
+            made, frame = make_bounded(self.compressor, whole, context)
         terms_of(made).add_to(whole, -1)  # whole - decode(frame) to the bit, in one pass
         return frame, LinkState(memory=whole)
 
-    def quantized(self, x: Vector, state: LinkState, message: Message) -> Vector:
+    def quantized(self, x: Vector, state: LinkState, context: SendContext) -> Vector:
         """X + memory."""
-        del message
+        del context
         return x + state.memory
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:

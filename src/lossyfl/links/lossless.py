@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lossyfl.compressors.base import SendContext
 from lossyfl.compressors.bounded import clipped
-from lossyfl.links.base import LinkState, Message
+from lossyfl.links.base import LinkState
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
 from lossyfl.wire.frame import pack_raw
@@ -33,14 +34,14 @@ class Lossless:
         """All can be sent."""
         del tensors, rounds
 
-    def send(self, x: Vector, state: LinkState, message: Message) -> tuple[bytes, LinkState]:
+    def send(self, x: Vector, state: LinkState, context: SendContext) -> tuple[bytes, LinkState]:
         """X as raw floats."""
-        whole = x if message.bound == math.inf else clipped(x, message.bound)
-        return pack_raw(whole, message.address), state
+        whole = x if context.bound == math.inf else clipped(x, context.bound)
+        return pack_raw(whole, context.meta), state
 
-    def quantized(self, x: Vector, state: LinkState, message: Message) -> None:
+    def quantized(self, x: Vector, state: LinkState, context: SendContext) -> None:
         """Nothing is."""
-        del x, state, message
+        del x, state, context
 
     def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
         """X."""

@@ -19,7 +19,7 @@ from lossyfl.protocol.states import ServerState
 from lossyfl.types import Vector
 from lossyfl.wire.adding import Addend, open_addend
 from lossyfl.wire.codec import decode
-from lossyfl.wire.header import Address, Kind
+from lossyfl.wire.header import FrameMeta, Kind
 
 ELSEWHERE = ("ahead", "diverged")
 """Refusals that show that the device holds another estimate than the server has thought."""
@@ -55,10 +55,10 @@ class Aggregation:
             weight=sum(state.participants.values()),
         )
 
-    def address(self, device: int) -> Address:
+    def meta(self, device: int) -> FrameMeta:
         """What the reply of a device must say of itself."""
         digest = self._expected.of(device)
-        return Address(kind=Kind.REPLY, round=self._expected.round, digest=digest)
+        return FrameMeta(kind=Kind.REPLY, round=self._expected.round, digest=digest)
 
     def accept(self, device: int, reply: bytes) -> None:
         """Add a reply, now or when its turn comes."""
@@ -72,7 +72,7 @@ class Aggregation:
             self._decide()
         self._add_waiting()
 
-    def read(self, device: int, reply: bytes) -> Vector:
+    def accept_and_decode(self, device: int, reply: bytes) -> Vector:
         """A reply that something else will aggregate; clipped, if it is."""
         self._take(device, reply)
         vector = decode(reply, max_entries=len(self._state.theta), threads=self._threads)

@@ -19,11 +19,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from lossyfl.compressors import SendContext
 from lossyfl.compressors.bounded import norm
 from lossyfl.errors import FrameError, InputError, NotFinite, OutOfSync
-from lossyfl.links import LinkState, Message
+from lossyfl.links import LinkState
 from lossyfl.links.base import nothing
-from lossyfl.protocol.digests import NOTHING, Held, digest, reply_digest, training_id
+from lossyfl.protocol.digests import NOTHING, EstimateVersion, digest, reply_digest, training_id
 from lossyfl.protocol.rules import FINITE, is_within
 from lossyfl.protocol.schemes import Scheme
 from lossyfl.protocol.state_checks import check_device
@@ -31,11 +32,11 @@ from lossyfl.protocol.states import UNKNOWN, Delivery, DeviceState, check_number
 from lossyfl.streams import stream
 from lossyfl.types import Vector, read_only
 from lossyfl.wire.codec import decode
-from lossyfl.wire.header import MAX_ENTRIES, Address, Header, Kind, read_header
+from lossyfl.wire.header import MAX_ENTRIES, FrameMeta, Header, Kind, read_header
 from lossyfl.wire.vectors import as_vector
 
-NO_DRIFT = (Address(), nothing())
-"""No drift has come that waits for its model."""
+NO_TREND = (FrameMeta(), nothing())
+"""No trend has come that waits for its model."""
 
 
 class Device:
@@ -85,14 +86,16 @@ class Device:
         check_device(state, of=f"device {self.number}")
         self._state = replace(state, scheme=self.scheme.spec)
         self._digest = digest(state.estimate)
-        self._waiting = NO_DRIFT
+        self._waiting = NO_TREND
         self._asked = state.round
 
     @property
-    def held(self) -> Held:
+    def held(self) -> EstimateVersion:
         """Which estimate the device holds, for the server to choose what to send."""
         state = self._state
-        return NOTHING if state.round < 0 else Held(round=state.round, digest=self._digest)
+        return (
+            NOTHING if state.round < 0 else EstimateVersion(round=state.round, digest=self._digest)
+        )
 
     @property
     def estimate(self) -> Vector:
@@ -132,61 +135,61 @@ class Device:
 
     def _apply(self, frame: bytes) -> None:
         header = read_header(frame, self._limit)
-        if header.address.kind == Kind.MODEL:
-            self._start(frame, header.address)
-        elif header.address.kind == Kind.UPDATE:
-            if header.address.round > self._state.round:  # else it was applied, or the digest tells
+        if header.meta.kind == Kind.MODEL:
+            self._start(frame, header.meta)
+        elif header.meta.kind == Kind.UPDATE:
+            if header.meta.round > self._state.round:  # else it was applied, or the digest tells
                 self._move(frame, header)
-        elif header.address.kind == Kind.DRIFT:
-            self._waiting = (header.address, self._decode(frame))
+        elif header.meta.kind == Kind.TREND:
+            self._waiting = (header.meta, self._decode(frame))
         else:
-            allowed = "a model, its drift or an update"
-            raise FrameError(4, allowed, header.address.kind.name.lower())
-        self._asked = header.address.round
+            allowed = "a model, its trend or an update"
+            raise FrameError(4, allowed, header.meta.kind.name.lower())
+        self._asked = header.meta.round
 
-    def _start(self, frame: bytes, address: Address) -> None:
-        """Hold the model of a frame, with the drift that came before it."""
+    def _start(self, frame: bytes, meta: FrameMeta) -> None:
+        """Hold the model of a frame, with the trend that came before it."""
         state = self._state
         estimate = self._decode(frame)
         if self._tensors is not None and len(estimate) != self._limit:
             raise FrameError(8, f"{self._limit} entries", len(estimate))
-        if digest(estimate) != address.digest:
-            raise FrameError(24, f"the digest {digest(estimate):016x}", f"{address.digest:016x}")
-        downlink = self._joined(estimate, address)
+        if digest(estimate) != meta.digest:
+            raise FrameError(24, f"the digest {digest(estimate):016x}", f"{meta.digest:016x}")
+        downlink = self._joined(estimate, meta)
         if len(estimate) != len(state.estimate):
             state.uplink = self.scheme.uplink.init(estimate)
             state.replied, state.reply = -1, b""
         state.downlink = downlink
-        self._hold(estimate, address.round)
+        self._hold(estimate, meta.round)
 
     def _decode(self, frame: bytes) -> Vector:
         return decode(frame, max_entries=self._limit, threads=self._threads)
 
-    def _joined(self, estimate: Vector, address: Address) -> LinkState:
+    def _joined(self, estimate: Vector, meta: FrameMeta) -> LinkState:
         """The downlink's state of a device that joins in some round."""
         fresh = self.scheme.downlink.init(estimate)
-        (came, drift), self._waiting = self._waiting, NO_DRIFT
-        if not len(fresh.drift) or address.round == 0:  # nothing has moved yet
+        (came, trend), self._waiting = self._waiting, NO_TREND
+        if not len(fresh.trend) or meta.round == 0:  # nothing has moved yet
             return fresh
-        if came != replace(address, kind=Kind.DRIFT) or len(drift) != len(estimate):
-            allowed = f"the drift of round {address.round} before its model"
-            raise FrameError(4, allowed, f"one of round {came.round}" if len(drift) else "none")
-        return replace(fresh, drift=drift)
+        if came != replace(meta, kind=Kind.TREND) or len(trend) != len(estimate):
+            allowed = f"the trend of round {meta.round} before its model"
+            raise FrameError(4, allowed, f"one of round {came.round}" if len(trend) else "none")
+        return replace(fresh, trend=trend)
 
     def _move(self, frame: bytes, header: Header) -> None:
         """Move the estimate by an update."""
-        address = header.address
-        needs = Held(round=address.round - 1, digest=address.digest)
+        meta = header.meta
+        needs = EstimateVersion(round=meta.round - 1, digest=meta.digest)
         if self.held != needs:
             raise OutOfSync(self.number, str(self.held), str(needs))
         if header.entries != len(self._state.estimate):
             raise FrameError(8, f"{len(self._state.estimate)} entries", header.entries)
         with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
             estimate, downlink = self.scheme.downlink.receive(frame, self._state.downlink)
-        if not (is_within(estimate, FINITE) and is_within(downlink.drift, FINITE)):
+        if not (is_within(estimate, FINITE) and is_within(downlink.trend, FINITE)):
             raise FrameError(0, "an update that leaves the model finite", "one that does not")
         self._state.downlink = downlink
-        self._hold(estimate, address.round)
+        self._hold(estimate, meta.round)
 
     def _hold(self, estimate: Vector, round: int) -> None:
         self._state.estimate, self._state.round = estimate, round
@@ -240,10 +243,10 @@ class Device:
             raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
 
     @property
-    def _reply_address(self) -> Address:
+    def _reply_meta(self) -> FrameMeta:
         """What a reply says of itself now: its round, and what it was trained from, by whom."""
         bound = reply_digest(self._digest, device=self.number, training=self.training)
-        return Address(kind=Kind.REPLY, round=self._state.round, digest=bound)
+        return FrameMeta(kind=Kind.REPLY, round=self._state.round, digest=bound)
 
     def _take_back(self) -> None:
         """Put what a lost reply carried back into delta_m, if there is one."""
@@ -277,8 +280,8 @@ class Device:
             total = np.sum(local)
         if not np.isfinite(total):
             self._check_finite(local)
-        message = Message(
-            address=self._reply_address,
+        context = SendContext(
+            meta=self._reply_meta,
             rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
             tensors=self._tensors,
             threads=self._threads,
@@ -286,7 +289,7 @@ class Device:
         )
         with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
             update = local - state.estimate
-            frame, uplink = self.scheme.uplink.send(update, state.uplink, message)
+            frame, uplink = self.scheme.uplink.send(update, state.uplink, context)
         self._check_bound(frame, bound)
         state.uplink = uplink
         state.replied, state.reply = state.round, frame

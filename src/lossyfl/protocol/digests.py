@@ -35,12 +35,12 @@ def reply_digest(estimate: int, *, device: int, training: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class EstimateVersion:
     """Which estimate a device holds: the round it belongs to, and its digest."""
 
     round: int
     digest: int
 
 
-NOTHING = Held(round=-1, digest=0)
+NOTHING = EstimateVersion(round=-1, digest=0)
 """What a new device holds."""

@@ -13,7 +13,7 @@ from lossyfl.protocol.digests import reply_digest
 from lossyfl.protocol.rules import FINITE, LARGEST
 from lossyfl.wire.adding import Addend, open_addend
 from lossyfl.wire.frame import raw_nbytes
-from lossyfl.wire.header import Address, Kind
+from lossyfl.wire.header import FrameMeta, Kind
 
 LARGEST_SUM = FINITE / 4
 """What a sum of replies, each times its weight, may reach."""
@@ -54,28 +54,26 @@ def open_reply(
     except FrameError as error:
         raise Refused(device, "damaged", str(error)) from error
     header = addend.header
-    if header.address.kind != Kind.REPLY or header.entries != expected.entries:
-        detail = f"a {header.address.kind.name.lower()} of {header.entries} entries"
+    if header.meta.kind != Kind.REPLY or header.entries != expected.entries:
+        detail = f"a {header.meta.kind.name.lower()} of {header.entries} entries"
         raise Refused(device, "foreign", f"{detail}, not a reply of {expected.entries}")
-    _check_address(device, header.address, expected, others)
+    _check_meta(device, header.meta, expected, others)
     peak = addend.terms.peak
     if not (peak <= LARGEST and peak * expected.weight <= LARGEST_SUM):
         raise Refused(device, "huge", f"it has entries of {peak:.3g}")
     return addend
 
 
-def _check_address(
-    device: int, address: Address, expected: Expected, others: Sequence[int]
-) -> None:
-    if address.round != expected.round:
-        detail = f"it is for round {address.round}, not {expected.round}"
-        raise Refused(device, "ahead" if address.round > expected.round else "late", detail)
-    if address.digest == expected.of(device):
+def _check_meta(device: int, meta: FrameMeta, expected: Expected, others: Sequence[int]) -> None:
+    if meta.round != expected.round:
+        detail = f"it is for round {meta.round}, not {expected.round}"
+        raise Refused(device, "ahead" if meta.round > expected.round else "late", detail)
+    if meta.digest == expected.of(device):
         return
-    if address.digest == expected.digest:
+    if meta.digest == expected.digest:
         raise Refused(device, "foreign", "it names no device: an older version of lossyfl made it")
     for other in others[:MOST_COMPARED]:
-        if address.digest == expected.of(other):
+        if meta.digest == expected.of(other):
             raise Refused(device, "foreign", f"it is device {other}'s")
     detail = "it was trained from another estimate, or is another device's or another training's"
     raise Refused(device, "diverged", detail)

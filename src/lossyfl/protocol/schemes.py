@@ -25,20 +25,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from lossyfl.compressors import Compressor, Damped, Schedule, VarianceGuard
+from lossyfl.compressors.budgeted import budgeted, budgeted_once
 from lossyfl.errors import Caution, InputError, one_of
-from lossyfl.links import (
-    Damped,
-    Direct,
-    ErrorFeedback,
-    Link,
-    Lossless,
-    Policy,
-    Schedule,
-    Tracked,
-    Watched,
-    budgeted,
-    budgeted_once,
-)
+from lossyfl.links import Direct, ErrorFeedback, Link, Lossless, Tracked
 from lossyfl.protocol.optimizers import Optimizer, optimizer
 from lossyfl.quantizers import quantizer
 from lossyfl.quantizers.deadzone import Deadzone
@@ -60,7 +50,7 @@ _registry: "Registry[Scheme]" = Registry(
 class Scheme:
     """A pair of links, and what the server does between them.
 
-    first:   makes the frame of the first model, from which the server then starts, too; exact floats if None
+    first:   makes the frame of the initial model, from which the server starts, too; exact floats if None
     membership: what happens when other devices listen than in the round before: those that missed
                 something catch up, or all get the full model, as the paper says
     guarded: whether what is known to diverge is refused; the paper's own systems run, with a Caution
@@ -72,7 +62,7 @@ class Scheme:
     uplink: Link
     server_model: ServerModel
     optimizer: Optimizer
-    first: Policy | None = None
+    first: Compressor | None = None
     guarded: bool = True
     membership: Membership = "catch-up"
     spec: str = field(default="", compare=False)
@@ -118,11 +108,11 @@ class Scheme:
         return any(
             _is_coarse(each, entries)
             for link in (self.downlink, self.uplink)
-            if isinstance(link, ErrorFeedback | Tracked) and not link.quantizer.damped
+            if isinstance(link, ErrorFeedback | Tracked) and not link.compressor.damped
             if isinstance(link, ErrorFeedback)
             or link.compensate
             or self.server_model == "preserved"
-            for each in link.quantizer.quantizers
+            for each in link.compressor.quantizers
         )
 
     def cautions(self, entries: int) -> tuple[str, ...]:
@@ -175,7 +165,7 @@ def _is_coarse(quantizer: Quantizer, entries: int | None) -> bool:
 
 
 def _quantizers(link: Link) -> tuple[Quantizer, ...]:
-    return link.quantizer.quantizers if isinstance(link, Direct | ErrorFeedback | Tracked) else ()
+    return link.compressor.quantizers if isinstance(link, Direct | ErrorFeedback | Tracked) else ()
 
 
 def scheme(spec: str) -> Scheme:
@@ -231,7 +221,7 @@ def lb(
     return Scheme(
         name="lb",
         downlink=Lossless(),
-        uplink=ErrorFeedback(quantizer=_kept(levels(q2, scale), damping)),
+        uplink=ErrorFeedback(compressor=_kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         guarded=False,
@@ -254,18 +244,18 @@ def lfl(
 ) -> Scheme:
     """Lossy federated learning, Algorithm 1: the change of the model quantized, and the updates.
 
-    first_budget: for the first model, which is exact floats without one
+    first_budget: for the initial model, which is exact floats without one
     """
     plain = levels(q1, scale)
     preserved = server_model == "preserved" and not compensate_server
-    down: Policy = plain
+    down: Compressor = plain
     if preserved:
-        down = _watched(plain, damping)
+        down = _guarded(plain, damping)
     elif compensate_server:
         down = _kept(plain, damping)
     return Scheme(
         name="lfl",
-        downlink=Tracked(quantizer=down, compensate=compensate_server),
+        downlink=Tracked(compressor=down, compensate=compensate_server),
         uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
@@ -289,10 +279,10 @@ def lgm(
 ) -> Scheme:
     """Lossy global model: the model itself quantized, its error kept (Tang et al., 2019)."""
     plain = levels(q1, scale)
-    keeps = ErrorFeedback(quantizer=_kept(plain, damping))
+    keeps = ErrorFeedback(compressor=_kept(plain, damping))
     return Scheme(
         name="lgm",
-        downlink=keeps if compensate_server else Direct(quantizer=plain),
+        downlink=keeps if compensate_server else Direct(compressor=plain),
         uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
@@ -320,7 +310,7 @@ def ltgm(
     rotated = tuple(Rotated(inner=inner, signs=signs) for inner in plain.quantizers)
     return Scheme(
         name="ltgm",
-        downlink=Direct(quantizer=Schedule(plain.rounds, rotated)),
+        downlink=Direct(compressor=Schedule(plain.rounds, rotated)),
         uplink=_uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
@@ -342,31 +332,35 @@ def lean(
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:
-    """Any quantizer both ways, within a budget of bytes if one is given; the first model by a dead zone.
+    """Any quantizer both ways, within a budget of bytes if one is given; the initial model by a dead zone.
 
     predict: whether a broadcast goes on from how the model moved before (`lossyfl.links.tracked`)
     """
-    downlink = _policy(down, down_budget, "the downlink", first=1)  # round 0 has the first model
+    downlink = _compressor(
+        down, down_budget, "the downlink", first=1
+    )  # round 0 has the initial model
     if server_model == "preserved":
-        downlink = _watched(downlink, damping)
+        downlink = _guarded(downlink, damping)
     return Scheme(
         name="lean",
-        downlink=Tracked(quantizer=downlink, predict=predict),
-        uplink=ErrorFeedback(quantizer=_watched(_policy(up, up_budget, "the uplink"), damping)),
+        downlink=Tracked(compressor=downlink, predict=predict),
+        uplink=ErrorFeedback(
+            compressor=_guarded(_compressor(up, up_budget, "the uplink"), damping)
+        ),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         first=_first(first_budget),
     )
 
 
-def _first(limit: str | None, scale: Scale = "model") -> Policy | None:
-    """What makes the frame of the first model; nothing for exact floats."""
+def _first(limit: str | None, scale: Scale = "model") -> Compressor | None:
+    """What makes the frame of the initial model; nothing for exact floats."""
     if limit is None:
         return None
-    return budgeted_once(limit, Deadzone(scale=scale), of="the first model")
+    return budgeted_once(limit, Deadzone(scale=scale), of="the initial model")
 
 
-def _policy(spec: str, limit: str | None, of: str, first: int = 0) -> Policy:
+def _compressor(spec: str, limit: str | None, of: str, first: int = 0) -> Compressor:
     """A quantizer, within a budget if there is one, from the first round with a frame on."""
     chosen = quantizer(str(spec))
     if limit is None:
@@ -378,19 +372,19 @@ def _uplink(q2: Levels, scale: Scale, damping: bool) -> Link:
     """Updates quantized with error compensation, or exact."""
     if q2 == "exact":
         return Lossless()
-    return ErrorFeedback(quantizer=_kept(levels(q2, scale), damping))
+    return ErrorFeedback(compressor=_kept(levels(q2, scale), damping))
 
 
-def _kept(policy: Schedule, damping: bool) -> Policy:
-    """The policy of a link of the paper's that keeps errors: as it is, or damped."""
-    return _watched(policy, damping) if damping is not False else policy
+def _kept(compressor: Schedule, damping: bool) -> Compressor:
+    """The compressor of a link of the paper's that keeps errors: as it is, or damped."""
+    return _guarded(compressor, damping) if damping is not False else compressor
 
 
-def _watched(policy: Policy, damping: bool) -> Policy:
-    """The policy of a link of ours that keeps errors: damped, or refused where they would grow."""
+def _guarded(compressor: Compressor, damping: bool) -> Compressor:
+    """The compressor of a link of ours that keeps errors: damped, or refused where they would grow."""
     if not isinstance(damping, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("damping", of="scheme", allowed="true or false", got=damping)
-    return Damped(inner=policy) if damping else Watched(inner=policy)
+    return Damped(inner=compressor) if damping else VarianceGuard(inner=compressor)
 
 
 def levels(q: Levels, scale: Scale) -> Schedule:

@@ -21,11 +21,11 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from lossyfl.compressors import SendContext
 from lossyfl.errors import InputError
 from lossyfl.kernels.parallel import useful_threads
-from lossyfl.links import Message
 from lossyfl.protocol.aggregation import Aggregation
-from lossyfl.protocol.digests import NOTHING, Held, digest, training_id
+from lossyfl.protocol.digests import NOTHING, EstimateVersion, digest, training_id
 from lossyfl.protocol.ledger import Kind, Ledger, Refusals, Sink, entry_of
 from lossyfl.protocol.measures import Measured, measure
 from lossyfl.protocol.rules import LARGEST, ReplyRule, is_within
@@ -38,7 +38,7 @@ from lossyfl.types import Vector, read_only
 from lossyfl.wire import frame as frames
 from lossyfl.wire.codec import decode
 from lossyfl.wire.facts import Facts, facts
-from lossyfl.wire.header import Address, read_header
+from lossyfl.wire.header import FrameMeta, read_header
 from lossyfl.wire.header import Kind as FrameKind
 from lossyfl.wire.vectors import as_vector, block_bounds
 
@@ -97,8 +97,8 @@ class Server:
         self._tensors, self._threads, self._sink = tensors, threads, sink
         start, log = self._first(start)
         link = scheme.downlink.init(start)
-        self._whole = frames.raw_nbytes(len(start) + len(link.drift))
-        self._limit = 4 * (len(start) + len(link.drift)) if log_bytes is None else log_bytes
+        self._whole = frames.raw_nbytes(len(start) + len(link.trend))
+        self._limit = 4 * (len(start) + len(link.trend)) if log_bytes is None else log_bytes
         self.restore(
             ServerState(
                 round=-1,
@@ -124,16 +124,16 @@ class Server:
             self.join(device, count)
 
     def _first(self, theta: Vector) -> tuple[Vector, tuple[Broadcast, ...]]:
-        """The first model as devices will hold it, and its frame where it is not exact floats."""
+        """The initial model as devices will hold it, and its frame where it is not exact floats."""
         if self.scheme.first is None:
             return theta, ()
-        message = Message(
-            address=Address(kind=FrameKind.MODEL, round=0),
+        context = SendContext(
+            meta=FrameMeta(kind=FrameKind.MODEL, round=0),
             rng=stream(self.seed, purpose="first"),
             tensors=self._tensors,
             threads=self._threads,
         )
-        _, frame = self.scheme.first.make(theta, message)
+        _, frame = self.scheme.first.make(theta, context)
         start = decode(frame, max_entries=len(theta), threads=self._threads)
         frame = frames.with_digest(frame, digest(start))
         return start, (Broadcast(round=0, digest=NOTHING.digest, frame=frame),)
@@ -192,7 +192,7 @@ class Server:
         return read_only(self._state.estimate)
 
     @property
-    def base(self) -> Vector:
+    def aggregation_base(self) -> Vector:
         """What replies are added to: the estimate, or theta where the scheme preserves it."""
         return self.estimate if self.scheme.server_model == "estimate" else self.theta
 
@@ -202,9 +202,9 @@ class Server:
         return self._state.broadcast
 
     @property
-    def held(self) -> Held:
+    def held(self) -> EstimateVersion:
         """What a device in sync holds."""
-        return Held(round=self.round, digest=self._digest)
+        return EstimateVersion(round=self.round, digest=self._digest)
 
     # Members
 
@@ -292,11 +292,11 @@ class Server:
             self._send_broadcast()
         state.round += 1
         state.is_open, self._full, self._known = True, (), {}
-        self._seat(chosen)
+        self._set_participants(chosen)
         state.answered, state.turn, state.weight = {}, 0, 0
         state.total = np.zeros_like(state.theta)
 
-    def seat(self, samples: Mapping[int, int]) -> None:
+    def set_participants(self, samples: Mapping[int, int]) -> None:
         """Say who takes part in the open round, and with how many samples, before the first reply.
 
         For those who learn it from the replies; others say it to `open_round`.
@@ -308,9 +308,9 @@ class Server:
             raise InputError(f"round {state.round}", of="Server", allowed=allowed, got=got)
         for device, count in samples.items():
             self.join(device, count)
-        self._seat(samples)
+        self._set_participants(samples)
 
-    def _seat(self, devices: Iterable[int]) -> None:
+    def _set_participants(self, devices: Iterable[int]) -> None:
         state = self._state
         state.participants = {device: state.samples[device] for device in sorted(devices)}
         state.before = {}
@@ -334,23 +334,23 @@ class Server:
             (),
         )
         self._digest = digest(state.estimate)
-        address = Address(kind=FrameKind.MODEL, round=state.round + 1, digest=self._digest)
-        state.broadcast = frames.pack_raw(state.estimate, address)
+        meta = FrameMeta(kind=FrameKind.MODEL, round=state.round + 1, digest=self._digest)
+        state.broadcast = frames.pack_raw(state.estimate, meta)
 
     def _send_broadcast(self) -> None:
         """Encode the broadcast of the next round and move the estimate by it."""
         state, link = self._state, self.scheme.downlink
         number = state.round + 1
         kind = FrameKind.UPDATE if link.incremental else FrameKind.MODEL
-        message = Message(
-            address=Address(kind=kind, round=number, digest=self._digest),
+        context = SendContext(
+            meta=FrameMeta(kind=kind, round=number, digest=self._digest),
             rng=stream(self.seed, purpose="downlink", round=number),
             tensors=self._tensors,
             threads=self._threads,
         )
-        frame, sent = link.send(state.theta, state.link, message)
-        address = read_header(frame, len(state.theta)).address
-        quantized = link.quantized(state.theta, state.link, replace(message, address=address))
+        frame, sent = link.send(state.theta, state.link, context)
+        meta = read_header(frame, len(state.theta)).meta
+        quantized = link.quantized(state.theta, state.link, replace(context, meta=meta))
         estimate = sent.estimate if link.incremental else link.receive(frame, state.link)[0]
         if quantized is not None:
             self.ledger.eps[number] = eps(quantized)
@@ -372,7 +372,7 @@ class Server:
                 return log[len(log) - kept :]
         return log
 
-    def frames_for(self, device: int, held: Held | None = None) -> Delivery:
+    def frames_for(self, device: int, held: EstimateVersion | None = None) -> Delivery:
         """What the device needs to hold the estimate of this round.
 
         held: what the device says that it holds; by default what it was handed last
@@ -397,7 +397,7 @@ class Server:
         state.held[device] = self.held
         return Delivery(frames=chosen, accepted=state.accepted.get(device, -1))
 
-    def _choose(self, known: Held) -> tuple[tuple[bytes, ...], Kind]:
+    def _choose(self, known: EstimateVersion) -> tuple[tuple[bytes, ...], Kind]:
         """The frames for a device that holds `known`, and what they are to it."""
         state = self._state
         if known == self.held:
@@ -413,7 +413,7 @@ class Server:
             return self._model(), kind
         return chain, kind
 
-    def _chain(self, known: Held) -> tuple[bytes, ...]:
+    def _chain(self, known: EstimateVersion) -> tuple[bytes, ...]:
         """The updates from `known` to the estimate, or none if the log does not join them."""
         missing = [broadcast for broadcast in self._state.log if broadcast.round > known.round]
         joins = missing and missing[0].round == known.round + 1
@@ -422,14 +422,14 @@ class Server:
         return tuple(broadcast.frame for broadcast in missing)
 
     def _model(self) -> tuple[bytes, ...]:
-        """The exact estimate, encoded once a round, and before it its drift, if it has one."""
+        """The exact estimate, encoded once a round, and before it its trend, if it has one."""
         if not self._full:
-            address = Address(kind=FrameKind.MODEL, round=self.round, digest=self._digest)
-            self._full = (frames.pack_raw(self.estimate, address),)
-            drift = self._state.link.drift
-            if len(drift) and self.round > 0:
-                before = replace(address, kind=FrameKind.DRIFT)
-                self._full = (frames.pack_raw(drift, before), *self._full)
+            meta = FrameMeta(kind=FrameKind.MODEL, round=self.round, digest=self._digest)
+            self._full = (frames.pack_raw(self.estimate, meta),)
+            trend = self._state.link.trend
+            if len(trend) and self.round > 0:
+                before = replace(meta, kind=FrameKind.TREND)
+                self._full = (frames.pack_raw(trend, before), *self._full)
         return self._full
 
     def accept(self, device: int, reply: bytes) -> None:
@@ -442,12 +442,12 @@ class Server:
         """
         self._replies.accept(device, reply)
 
-    def read(self, device: int, reply: bytes) -> Vector:
+    def accept_and_decode(self, device: int, reply: bytes) -> Vector:
         """Take a reply as `accept` does, but give it away: something else makes the next model of it.
 
         That model comes back by `replace_theta` once the round is closed.
         """
-        return self._replies.read(device, reply)
+        return self._replies.accept_and_decode(device, reply)
 
     def compare(self, replies: Mapping[int, bytes]) -> None:
         """Look at all replies of a first round before the first is taken, if they are in hand.
@@ -457,9 +457,9 @@ class Server:
         """
         self._replies.compare(replies)
 
-    def reply_address(self, device: int) -> Address:
+    def reply_meta(self, device: int) -> FrameMeta:
         """What the reply of a device must say of itself in this round."""
-        return self._replies.address(device)
+        return self._replies.meta(device)
 
     def _collect(self) -> None:
         """Take the replies of those who take part from now on."""
@@ -488,7 +488,7 @@ class Server:
     def _step(self) -> None:
         """Move theta by the sum, or refuse all replies where that would not give a finite model."""
         state, optimizer = self._state, self.scheme.optimizer
-        base = state.theta = self.base
+        base = state.theta = self.aggregation_base
         if not state.weight:  # without a reply there is nothing to step by, not even with momentum
             return
         with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below

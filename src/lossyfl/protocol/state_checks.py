@@ -25,7 +25,7 @@ def check_server(state: ServerState, moments: Moments) -> None:
     moments: as long as its optimizer needs them
     """
     own, link, size = state.moments, state.link, len(state.theta)
-    others = (state.estimate, link.estimate, link.memory, link.drift, state.total)
+    others = (state.estimate, link.estimate, link.memory, link.trend, state.total)
     if not (is_within(state.theta) and _are_finite(*others, own.first, own.second)):
         raise InputError("state", of="Server", allowed="of finite floats", got="another")
     if not (
@@ -43,7 +43,7 @@ def check_server(state: ServerState, moments: Moments) -> None:
 def check_device(state: DeviceState, *, of: str) -> None:
     """Raise unless a device could have been in this state."""
     down, up = state.downlink, state.uplink
-    vectors = (state.estimate, down.estimate, down.memory, down.drift, up.memory, up.drift)
+    vectors = (state.estimate, down.estimate, down.memory, down.trend, up.memory, up.trend)
     if not (_are_flat(*vectors) and _are_finite(*vectors)):
         raise InputError("state", of=of, allowed="of finite floats", got="another")
     rounds = (state.round, state.replied, state.accepted, state.told)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from lossyfl.errors import InputError
 from lossyfl.links import LinkState
 from lossyfl.links.base import nothing
-from lossyfl.protocol.digests import Held
+from lossyfl.protocol.digests import EstimateVersion
 from lossyfl.protocol.ledger import Entry, Refusal, Summary
 from lossyfl.protocol.optimizers import Moments
 from lossyfl.protocol.rules import Norms
@@ -97,7 +97,7 @@ class ServerState:
     link: LinkState
     moments: Moments
     samples: dict[int, int]
-    held: dict[int, Held]
+    held: dict[int, EstimateVersion]
     accepted: dict[int, int]
     broadcast: bytes
     log: tuple[Broadcast, ...]

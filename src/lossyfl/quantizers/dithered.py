@@ -21,9 +21,9 @@ from lossyfl.quantizers.targets import check_reached, target
 from lossyfl.streams import STRIP, Stream
 from lossyfl.types import (
     Bounds,
-    Ladder,
     Quantized,
     Scale,
+    UniformTable,
     Vector,
     check_scale,
     symbol_type,
@@ -122,7 +122,7 @@ def _step(known: Magnitudes, bits: float) -> float:
 
 def _error(made: Quantized, roots: Vector) -> float:
     """The relative error of the block whose spike makes its steps the longest."""
-    assert isinstance(made.table, Ladder)
+    assert isinstance(made.table, UniformTable)
     wide = roots.astype(np.float64)
     steps = dither.steps_of(made.table)
     return float(np.divide(steps, wide, out=np.zeros_like(wide), where=wide > 0).max()) ** 2 / 12
@@ -141,21 +141,23 @@ def _rounded(
     if high.max() > LARGEST:
         allowed = "small enough for a step more to be a number"
         raise InputError("entries", of="Dithered", allowed=allowed, got=float(peaks.max()))
-    ladder = Ladder(low=np.zeros_like(roots), high=high.astype(np.float32), alphabet=2 * levels + 1)
-    symbols = np.empty(len(x), dtype=symbol_type(ladder.alphabet))
-    exact = dither.steps_of(ladder)
-    tallies = [Tally(ladder.alphabet) for _ in range(threads)]
+    table = UniformTable(
+        low=np.zeros_like(roots), high=high.astype(np.float32), alphabet=2 * levels + 1
+    )
+    symbols = np.empty(len(x), dtype=symbol_type(table.alphabet))
+    exact = dither.steps_of(table)
+    tallies = [Tally(table.alphabet) for _ in range(threads)]
 
     def strip(start: int) -> None:
         span = range(start, min(start + STRIP, len(x)))
-        dither.add(x, bounds, exact, ladder.levels, rng.a, span, symbols)
+        dither.add(x, bounds, exact, table.levels, rng.a, span, symbols)
         tally = tallies.pop()
         tally.add(symbols[span.start : span.stop])  # while they are in the cache
         tallies.append(tally)
 
     parallel.run(strip, range(0, len(x), STRIP), threads)
     counts = np.sum([tally.counts() for tally in tallies], axis=0)
-    return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts, dither=rng.a)
+    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts, dither=rng.a)
 
 
 def size(made: Quantized) -> float:

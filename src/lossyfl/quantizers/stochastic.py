@@ -31,9 +31,9 @@ from lossyfl.quantizers import register
 from lossyfl.streams import Stream
 from lossyfl.types import (
     Bounds,
-    Ladder,
     Quantized,
     Scale,
+    UniformTable,
     Vector,
     check_scale,
     paper_bits,
@@ -96,7 +96,7 @@ def rounded_at_random(
     rng: Stream,
     threads: int,
 ) -> Quantized:
-    """Magnitudes as one of their neighbours on an even ladder from `low` to `high`, with the right mean."""
+    """Magnitudes as one of their neighbours on an even grid from `low` to `high`, with the right mean."""
     strips = _Strips.of(bounds, threads)
     alphabet = 2 * levels + (2 if low.any() else 1)
     symbols = np.empty(len(x), dtype=symbol_type(alphabet))
@@ -117,8 +117,8 @@ def rounded_at_random(
 
     parallel.run(draw, range(len(strips)), threads)
     counts = sum((tally.counts() for tally in tallies), start=np.zeros(alphabet, dtype=np.int64))
-    ladder = Ladder(low=low, high=high, alphabet=alphabet)
-    return Quantized(symbols=symbols, bounds=bounds, table=ladder, counts=counts)
+    table = UniformTable(low=low, high=high, alphabet=alphabet)
+    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +187,6 @@ def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantiz
     return Quantized(
         symbols=symbols,
         bounds=bounds,
-        table=Ladder(low=low, high=high, alphabet=alphabet),
+        table=UniformTable(low=low, high=high, alphabet=alphabet),
         counts=histogram.count(symbols, alphabet),
     )

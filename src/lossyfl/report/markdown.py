@@ -83,8 +83,8 @@ def _cells(facts: Row) -> list[str]:
 
 
 def _broadcasts(groups: Sequence[Group]) -> str:
-    """The downlink once devices hold the first model, and eps."""
-    heads = ("scheme", "saving down after the first model", "by the paper's count", "eps, median",
+    """The downlink once devices hold the initial model, and eps."""
+    heads = ("scheme", "saving down after the initial model", "by the paper's count", "eps, median",
              "eps, largest")  # fmt: skip
     lines = [
         [facts.label, text.times(facts.later[0]), _two(facts.later[1]), *map(_short, facts.eps)]

@@ -39,7 +39,7 @@ class Row:
     paper:   the same by the paper's count, 33 bits an entry over R_Q
     bits:    an entry, in frames as they were sent
     seconds: of a run, the mean over seeds
-    later:   the saving of the downlink without the first model, real and by the paper's count
+    later:   the saving of the downlink without the initial model, real and by the paper's count
     eps:     of the broadcasts, their median and the largest
     error:   of quantizing over what was quantized, the median over rounds
     peaks:   over the root mean square, of the model, the broadcast and replies, the medians over rounds

@@ -74,7 +74,7 @@ def kind(group: Group, *, looks: bool = True) -> str:
         return ", ".join(filter(None, (name, looked)))
     options = _options(group)
     names = [options.get(way, "deadzone").partition("(")[0] for way in ("down", "up")]
-    first = "small first model" if "first_budget" in options else ""
+    first = "small initial model" if "first_budget" in options else ""
     predicted = "predicted" if options.get("predict", "").lower() == "true" else ""
     quantizers = " / ".join(dict.fromkeys(names))
     return ", ".join(filter(None, ("lean", quantizers, first, predicted, looked)))
@@ -146,7 +146,7 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     axes.xaxis.set_major_formatter(formatter)
     axes.xaxis.set_minor_formatter(formatter)
     axes.tick_params(axis="x", which="minor", labelsize=6)
-    axes.set_xlabel(f"Times fewer bytes {WORDS[way]}, the first model included")
+    axes.set_xlabel(f"Times fewer bytes {WORDS[way]}, the initial model included")
     axes.set_ylabel("Test accuracy (%), last 10 rounds")
     if fallen:
         axes.set_ylim(bottom=floor - MARGIN)

@@ -9,15 +9,15 @@ import numpy as np
 from lossyfl.errors import InputError
 from lossyfl.kernels import parallel
 from lossyfl.streams import Stream
-from lossyfl.types import Ladder, Quantized, Quantizer, Vector
+from lossyfl.types import Quantized, Quantizer, UniformTable, Vector
 from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
-from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Address, Bytes, read_header
+from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Bytes, FrameMeta, read_header
 from lossyfl.wire.histogram import entropy
 from lossyfl.wire.values import check_values
 from lossyfl.wire.vectors import as_vector, block_bounds
 
-_NOWHERE = Address()
+_NOWHERE = FrameMeta()
 
 
 def encode(
@@ -26,7 +26,7 @@ def encode(
     *,
     rng: Stream,
     tensors: Sequence[int] | None = None,
-    address: Address | None = None,
+    meta: FrameMeta | None = None,
     threads: int = 1,
 ) -> bytes:
     """The frame of a vector: quantized, entropy-coded, self-contained.
@@ -34,7 +34,7 @@ def encode(
     x:       a contiguous vector: NumPy or CPU torch, float32 (no copy), float16, bfloat16, float64
     rng:     the stream that the quantizer draws from
     tensors: lengths of the model's tensors, for quantizers with scale="tensor"
-    address: kind, round and digest, for protocols
+    meta: kind, round and digest, for protocols
 
     >>> import numpy as np, lossyfl
     >>> x = np.ones(10**6, dtype=np.float32)
@@ -44,7 +44,7 @@ def encode(
     vector = as_vector(x)
     threads = parallel.useful_threads(threads, len(vector))
     quantized = quantize(vector, quantizer, rng=rng, tensors=tensors, threads=threads)
-    return frames.pack(quantized, address or _NOWHERE, threads=threads)
+    return frames.pack(quantized, meta or _NOWHERE, threads=threads)
 
 
 def quantize(
@@ -83,12 +83,12 @@ class FrameInfo:
 
     nbytes:       the real size
     header_bytes: of these, everything but the coded symbols: header, blocks, tables, checksum
-    part:         of the drift, that an update goes on from
+    gain:         what an update multiplies the trend by
     coding:       raw, radix or rans; `letters` symbols are coded at a time
     alphabet:     symbols that may occur; `used`, those that do
-    levels:       the paper's q, where the table is a ladder
+    levels:       the paper's q, where the table is uniform
     entropy_bits: the empirical entropy of all symbols together
-    paper_bits:   R_Q, what the paper would count, where the table is a ladder
+    paper_bits:   R_Q, what the paper would count, where the table is uniform
     """
 
     nbytes: int
@@ -99,7 +99,7 @@ class FrameInfo:
     kind: str
     round: int
     digest: int
-    part: float
+    gain: float
     entries: int
     blocks: int
     coding: str
@@ -144,7 +144,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         blocks = opened.table.blocks
         coded -= frames.shared_nbytes(opened)
         letters, segments = frames.coder_shape(opened)
-        if isinstance(opened.table, Ladder):
+        if isinstance(opened.table, UniformTable):
             levels = opened.table.levels
             paper_bits = facts.frame_paper_bits(opened)
     return FrameInfo(
@@ -153,10 +153,10 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         version=header.version,
         rotated=header.rotated,
         dithered=header.dithered,
-        kind=header.address.kind.name.lower(),
-        round=header.address.round,
-        digest=header.address.digest,
-        part=header.address.part / WHOLE,
+        kind=header.meta.kind.name.lower(),
+        round=header.meta.round,
+        digest=header.meta.digest,
+        gain=header.meta.gain / WHOLE,
         entries=header.entries,
         blocks=blocks,
         coding=header.coding.name.lower(),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lossyfl.kernels import dither as kernels
 from lossyfl.kernels.checks import fits
-from lossyfl.types import Bounds, Ladder, Symbols, Vector
+from lossyfl.types import Bounds, Symbols, UniformTable, Vector
 
 KEY = 0x6469746865720000
 """The second key word of every stream of dither."""
@@ -26,14 +26,14 @@ def noise(seed: int, start: int, stop: int) -> NDArray[np.float32]:
     return kernels.noise(seed, KEY, start, stop)
 
 
-def steps_of(ladder: Ladder) -> Vector:
+def steps_of(table: UniformTable) -> Vector:
     """The step of every block."""
-    return (ladder.high.astype(np.float64) / ladder.levels).astype(np.float32)
+    return (table.high.astype(np.float64) / table.levels).astype(np.float32)
 
 
-def take_off(x: Vector, bounds: Bounds, ladder: Ladder, seed: int) -> None:
+def take_off(x: Vector, bounds: Bounds, table: UniformTable, seed: int) -> None:
     """Make it x - step * noise, in two roundings an entry."""
-    fits(kernels.take_off_dither(x, bounds, steps_of(ladder), seed, KEY))
+    fits(kernels.take_off_dither(x, bounds, steps_of(table), seed, KEY))
 
 
 def add(

@@ -1,7 +1,7 @@
 """The frame: what travels, and the only thing that is ever counted. docs/adr/0001-frame-format.md.
 
     size  part
-      32  header, 33 with a part of a drift (see `header`)
+      32  header, 33 with a gain (see `header`)
        8  seed of the rotation's signs, only if rotated; 2^64 - 1 for none, from version 4 on
        8  seed of the dither, only if dithered
           blocks, tables, symbols (raw: float32 entries and nothing else)
@@ -21,11 +21,11 @@ from lossyfl.types import (
     MAX_ALPHABET,
     Bounds,
     Counts,
-    Ladder,
     Quantized,
     Rotation,
     Symbols,
     Table,
+    UniformTable,
     Vector,
     symbol_type,
 )
@@ -39,9 +39,9 @@ from lossyfl.wire.header import (
     ROTATED,
     SEED,
     UNSIGNED,
-    Address,
     Bytes,
     Coding,
+    FrameMeta,
     Header,
     read_header,
     seal,
@@ -50,7 +50,7 @@ from lossyfl.wire.header import (
 from lossyfl.wire.values import is_even, values
 
 
-def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
+def pack(quantized: Quantized, meta: FrameMeta, *, threads: int = 1) -> bytes:
     """The smallest frame that holds the symbols and their table."""
     table, bounds = quantized.table, quantized.bounds
     symbols, counts = _checked(quantized)
@@ -61,7 +61,7 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
         entries = rotation.entries
     packed = radix.nbytes(len(symbols), table.alphabet)
     if 4 * entries <= len(shared) + min(packed, body.PREAMBLE.size + 1):
-        return pack_raw(values(quantized), address)
+        return pack_raw(values(quantized), meta)
     coding, data, size = Coding.RANS, [], packed + 1
     plan = body.plan(counts)
     if plan.nbytes < packed:
@@ -70,11 +70,11 @@ def pack(quantized: Quantized, address: Address, *, threads: int = 1) -> bytes:
     if size > packed:
         coding, data, size = Coding.RADIX, [radix.pack(symbols, table.alphabet)], packed
     if len(shared) + size > 4 * entries:
-        return pack_raw(values(quantized), address)
+        return pack_raw(values(quantized), meta)
     field = tables.block_field(bounds)
     unsigned = rotation is not None and rotation.seed is None
     head = write_header(
-        address, coding | flags, table.form, table.alphabet, entries, field, unsigned=unsigned
+        meta, coding | flags, table.form, table.alphabet, entries, field, unsigned=unsigned
     )
     return seal([head, shared, *data])
 
@@ -90,19 +90,17 @@ def _seeds(quantized: Quantized) -> tuple[bytes, int]:
     return seeds, flags
 
 
-def pack_raw(x: Vector, address: Address) -> bytes:
+def pack_raw(x: Vector, meta: FrameMeta) -> bytes:
     """A frame that holds the floats themselves; they must be finite, as in every frame."""
     finite = np.isfinite(x)
     if not finite.all():
         bad = int(np.argmin(finite))
         raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
-    return seal(
-        [write_header(address, Coding.RAW, 0, 1, len(x), 0), x.astype("<f4", copy=False).data]
-    )
+    return seal([write_header(meta, Coding.RAW, 0, 1, len(x), 0), x.astype("<f4", copy=False).data])
 
 
 def raw_nbytes(entries: int) -> int:
-    """The length of a raw frame of so many entries, one byte less than with a part of a drift."""
+    """The length of a raw frame of so many entries, one byte less than with a gain."""
     return HEADER.size + 4 * entries + CHECKSUM.size
 
 
@@ -121,8 +119,10 @@ def _checked(quantized: Quantized) -> tuple[Symbols, Counts]:
         raise InputError("table", of="Quantized", allowed=allowed, got=table.blocks)
     if not math.isfinite(table.peak):
         raise InputError("table", of="Quantized", allowed="finite", got="NaN or infinity")
-    if isinstance(table, Ladder) and table.alphabet % 2 and table.low.any():
-        raise InputError("low", of="Ladder", allowed="0 in an odd alphabet", got=table.low.max())
+    if isinstance(table, UniformTable) and table.alphabet % 2 and table.low.any():
+        raise InputError(
+            "low", of="UniformTable", allowed="0 in an odd alphabet", got=table.low.max()
+        )
     if quantized.dither is not None and not is_even(table):
         raise InputError("dither", of="Quantized", allowed="with steps from 0 on", got=table)
     if quantized.bounds[0] != 0 or quantized.bounds[-1] != len(symbols):

@@ -10,10 +10,10 @@
         16     4  round
         20     4  block field (see `tables`)
         24     8  digest of the estimate that the frame applies to
-        32     1  part of the drift that it goes on from, in 128ths, from version 3 on
+        32     1  gain of the trend, in 128ths, from version 3 on
       last     4  checksum: the lower half of XXH3-64 of all bytes before it
 
-All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 drifts, version 4 rotations
+All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 trends, version 4 rotations
 without signs; a frame is written as the oldest version that can say it, to the bit as before.
 """
 
@@ -24,7 +24,7 @@ from enum import IntEnum
 import xxhash
 
 from lossyfl.errors import FrameError, InputError
-from lossyfl.types import Codebook, Ladder, Scaled
+from lossyfl.types import Codebook, Scaled, UniformTable
 from lossyfl.wire.rotation import padded_length
 
 Bytes = bytes | bytearray | memoryview
@@ -53,7 +53,7 @@ class Kind(IntEnum):
     MODEL = 1
     UPDATE = 2
     REPLY = 3
-    DRIFT = 4
+    TREND = 4
 
 
 class Coding(IntEnum):
@@ -65,46 +65,46 @@ class Coding(IntEnum):
 
 
 CODINGS = frozenset(int(coding) for coding in Coding)
-OLD_FORMS = (Ladder.form, Codebook.form)
+OLD_FORMS = (UniformTable.form, Codebook.form)
 ALL_FORMS = (*OLD_FORMS, Scaled.form)
 FORMS = {1: OLD_FORMS, 2: ALL_FORMS, 3: ALL_FORMS, 4: ALL_FORMS}
 """The forms of tables that a version knows."""
-OLD_KINDS = frozenset(Kind) - {Kind.DRIFT}
+OLD_KINDS = frozenset(Kind) - {Kind.TREND}
 KINDS = {1: OLD_KINDS, 2: OLD_KINDS, 3: frozenset(Kind), 4: frozenset(Kind)}
 """The kinds that a version knows."""
 WHOLE = 128
-"""How the whole of a drift is written; up to 255, nearly twice of it."""
+"""How a gain of 1 is written; the largest is 255, nearly 2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class FrameMeta:
     """The fields that the protocol sets.
 
-    digest: of the estimate that the frame applies to; of a model or drift, that it gives
-    part:   of the drift that an update goes on from, in 128ths
+    digest: of the estimate that the frame applies to; of a model or trend, that it gives
+    gain:   what the trend is multiplied by for the prediction that an update builds on, in 128ths
     """
 
     kind: Kind = Kind.VECTOR
     round: int = 0
     digest: int = 0
-    part: int = 0
+    gain: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.round < 1 << 32:
             raise InputError("round", of="a frame", allowed="an int in [0, 2^32)", got=self.round)
         if not 0 <= self.digest < 1 << 64:
             raise InputError("digest", of="a frame", allowed="an int in [0, 2^64)", got=self.digest)
-        if not 0 <= self.part < 256 or (self.part and self.kind != Kind.UPDATE):
+        if not 0 <= self.gain < 256 or (self.gain and self.kind != Kind.UPDATE):
             allowed = "an int in [0, 256), and 0 but for updates"
-            raise InputError("part", of="a frame", allowed=allowed, got=self.part)
+            raise InputError("gain", of="a frame", allowed=allowed, got=self.gain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first 32 bytes of a frame, 33 with a drift, checked."""
+    """The first 32 bytes of a frame, 33 with a trend, checked."""
 
     version: int
-    address: Address
+    meta: FrameMeta
     coding: Coding
     form: int
     rotated: bool
@@ -125,7 +125,7 @@ class Header:
 
 
 def write_header(
-    address: Address,
+    meta: FrameMeta,
     coding: int,
     form: int,
     alphabet: int,
@@ -139,22 +139,22 @@ def write_header(
     unsigned: whether it is rotated without signs
     """
     version = 2 if form == Scaled.form or coding & DITHERED else 1
-    if address.part or address.kind == Kind.DRIFT:
+    if meta.gain or meta.kind == Kind.TREND:
         version = 3
     if unsigned:
         version = UNSIGNED
     head = HEADER.pack(
         MAGIC,
         version,
-        address.kind,
+        meta.kind,
         coding | form << 4,
         alphabet - 1,
         entries,
-        address.round,
+        meta.round,
         block,
-        address.digest,
+        meta.digest,
     )
-    return head + bytes([address.part]) if version >= 3 else head
+    return head + bytes([meta.gain]) if version >= 3 else head
 
 
 def seal(parts: list[bytes | memoryview]) -> bytes:
@@ -178,12 +178,12 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Header:
         raise FrameError(8, f"1 to {limit} entries (max_entries sets the limit)", entries)
     if block and code & 3 == Coding.RAW:
         raise FrameError(20, "no blocks of raw floats", block)
-    part = data[HEADER.size] if version >= 3 else 0
-    if part and kind != Kind.UPDATE:
-        raise FrameError(HEADER.size, "no part of a drift but for updates", part)
+    gain = data[HEADER.size] if version >= 3 else 0
+    if gain and kind != Kind.UPDATE:
+        raise FrameError(HEADER.size, "no gain but for updates", gain)
     return Header(
         version=version,
-        address=Address(kind=Kind(kind), round=round_, digest=digest, part=part),
+        meta=FrameMeta(kind=Kind(kind), round=round_, digest=digest, gain=gain),
         coding=Coding(code & 3),
         form=code >> 4,
         rotated=bool(code & ROTATED),
@@ -222,7 +222,7 @@ def _check_code(version: int, code: int, last: int) -> None:
         raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
     if raw and (rotated or dithered):
         raise FrameError(5, "raw floats neither rotated nor dithered", f"flags {code:#04x}")
-    if dithered and (version < 2 or form != Ladder.form or last % 2):
+    if dithered and (version < 2 or form != UniformTable.form or last % 2):
         got = f"version {version}, form {form}, {last + 1} symbols"
         raise FrameError(5, "dither from version 2 on, with even steps from zero on", got)
     if raw != (last == 0):

@@ -2,7 +2,7 @@
 
 blocks  the header's block field is 0 for one block, n for blocks of n entries (the last may be
 shorter), 2^32 - 1 for blocks of any lengths: their number and lengths follow as varints
-ladder  float32 high of every block; and low of every block, before it, if the alphabet is even
+uniform float32 high of every block; and low of every block, before it, if the alphabet is even
 book    float32 value of every symbol, block by block
 scaled  float32 value of every symbol, then float32 scale of every block
 """
@@ -13,7 +13,7 @@ import struct
 import numpy as np
 
 from lossyfl.errors import FrameError
-from lossyfl.types import LEAST_LADDER, Bounds, Codebook, Ladder, Scaled, Table, Vector
+from lossyfl.types import LEAST_UNIFORM, Bounds, Codebook, Scaled, Table, UniformTable, Vector
 
 LISTED = 2**32 - 1
 _FLOAT = struct.Struct("<f")
@@ -84,10 +84,10 @@ def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offse
     size = table_nbytes(form, alphabet, blocks)
     if size > len(data):
         raise FrameError(offset, f"{size} bytes of tables", len(data))
-    if form == Ladder.form and blocks == 1:
-        ladder = _read_one_ladder(data, alphabet)
-        if ladder is not None:
-            return ladder
+    if form == UniformTable.form and blocks == 1:
+        table = _read_one_uniform(data, alphabet)
+        if table is not None:
+            return table
     values = np.frombuffer(data, dtype="<f4", count=size // 4).astype(np.float32)
     finite = np.isfinite(values)
     if not finite.all():
@@ -100,30 +100,30 @@ def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offse
         if not np.isfinite(scaled.peak):
             raise FrameError(offset, "scales and values whose products are finite", "an overflow")
         return scaled
-    return _read_ladder(values, alphabet, blocks, offset)
+    return _read_uniform(values, alphabet, blocks, offset)
 
 
-def _read_one_ladder(data: memoryview, alphabet: int) -> Ladder | None:
-    """The ladder of a single block, the common case; None if there is anything wrong with it."""
+def _read_one_uniform(data: memoryview, alphabet: int) -> UniformTable | None:
+    """The uniform table of a single block, the common case; None if there is anything wrong with it."""
     high: float = _FLOAT.unpack_from(data, 0 if alphabet % 2 else 4)[0]
     low: float = 0.0 if alphabet % 2 else _FLOAT.unpack_from(data)[0]
-    if alphabet < LEAST_LADDER or not 0 <= low <= high < math.inf or math.copysign(1, low) < 0:
+    if alphabet < LEAST_UNIFORM or not 0 <= low <= high < math.inf or math.copysign(1, low) < 0:
         return None
     one = np.array([[low], [high]], dtype=np.float32)
-    return Ladder(low=one[0], high=one[1], alphabet=alphabet)
+    return UniformTable(low=one[0], high=one[1], alphabet=alphabet)
 
 
-def _read_ladder(values: Vector, alphabet: int, blocks: int, offset: int) -> Ladder:
-    """The ladder of finite floats; comparisons are such that no NaN would pass them either."""
-    if alphabet < LEAST_LADDER:
-        raise FrameError(6, f"a ladder of at least {LEAST_LADDER} symbols", alphabet)
+def _read_uniform(values: Vector, alphabet: int, blocks: int, offset: int) -> UniformTable:
+    """The uniform table of finite floats; comparisons are such that no NaN would pass them either."""
+    if alphabet < LEAST_UNIFORM:
+        raise FrameError(6, f"a uniform table of at least {LEAST_UNIFORM} symbols", alphabet)
     high = values[-blocks:]
     low = values[:blocks] if alphabet % 2 == 0 else np.zeros_like(high)
     wrong = ~((low >= 0) & (low <= high)) | np.signbit(low)
     if wrong.any():
         bad = int(np.argmax(wrong))
         raise FrameError(offset + 4 * bad, "0 <= low <= high", (float(low[bad]), float(high[bad])))
-    return Ladder(low=low, high=high, alphabet=alphabet)
+    return UniformTable(low=low, high=high, alphabet=alphabet)
 
 
 def _varint(n: int) -> bytes:

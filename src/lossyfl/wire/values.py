@@ -5,7 +5,7 @@ import numpy as np
 from lossyfl.errors import FrameError, InputError
 from lossyfl.kernels import parallel
 from lossyfl.kernels.values import look_up as look_up_rows
-from lossyfl.types import Codebook, Ladder, Quantized, Rotation, Table, Vector
+from lossyfl.types import Codebook, Quantized, Rotation, Table, UniformTable, Vector
 from lossyfl.wire import dither
 from lossyfl.wire.header import HEADER
 from lossyfl.wire.rotation import unrotate
@@ -33,7 +33,7 @@ def values(quantized: Quantized, threads: int = 1) -> Vector:
                 raise InputError("symbols", of="Quantized", allowed=allowed, got="others")
 
         parallel.run(look_up, parallel.split(table.blocks, step, threads), threads)
-    if quantized.dither is not None and isinstance(table, Ladder):
+    if quantized.dither is not None and isinstance(table, UniformTable):
         dither.take_off(out, bounds, table, quantized.dither)
         if not np.isfinite(out).all():
             raise FrameError(HEADER.size, "a dithered vector of finite floats", "an overflow")
@@ -48,7 +48,7 @@ def check_values(quantized: Quantized, threads: int = 1) -> None:
 
 def is_even(table: Table) -> bool:
     """Whether a table is of even steps from zero on, which dither needs."""
-    return isinstance(table, Ladder) and table.alphabet % 2 == 1
+    return isinstance(table, UniformTable) and table.alphabet % 2 == 1
 
 
 def is_sparse(table: Table, symbols: int) -> bool:

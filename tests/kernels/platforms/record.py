@@ -108,7 +108,7 @@ def _golden() -> None:
     from lossyfl import decode, encode, stream
 
     for case in CASES:
-        options = {"tensors": case.tensors, "address": case.address}
+        options = {"tensors": case.tensors, "meta": case.meta}
         frame = encode(case.vector(), case.quantizer, rng=stream(1), **options)
         golden = Path(__file__).parents[2] / "golden" / f"{case.name}.lfl"
         assert frame == golden.read_bytes(), case.name

@@ -1,4 +1,4 @@
-"""Which quantizer a link uses for a vector: the same throughout, by the round, or by a budget."""
+"""What a compressor is: it decides, per round, which quantizer makes the frame of a link."""
 
 import math
 from collections.abc import Sequence
@@ -10,27 +10,27 @@ from lossyfl.streams import Stream
 from lossyfl.types import Quantized, Quantizer, Vector
 from lossyfl.wire import frame
 from lossyfl.wire.codec import quantize
-from lossyfl.wire.header import Address
+from lossyfl.wire.header import FrameMeta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class SendContext:
     """Where a frame belongs, and how to make it.
 
-    address: for the frame's header
+    meta: for the frame's header
     rng:     the stream for this round and sender
     tensors: lengths of the model's tensors, for quantizers with a scale per tensor
     bound:   the largest norm of what the frame decodes to
     """
 
-    address: Address
+    meta: FrameMeta
     rng: Stream
     tensors: Sequence[int] | None = None
     threads: int = 1
     bound: float = math.inf
 
 
-class Policy(Protocol):
+class Compressor(Protocol):
     """Makes the frames of a link."""
 
     @property
@@ -47,18 +47,34 @@ class Policy(Protocol):
         """Raise if vectors of tensors of these lengths cannot be sent in so many rounds."""
         ...
 
-    def make(self, x: Vector, message: Message) -> tuple[Quantized, bytes]:
+    def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
         """Symbols and table of `x`, and their frame."""
         ...
 
 
-def quantized(x: Vector, quantizer: Quantizer, message: Message) -> Quantized:
-    """Symbols and table of `x`, as the message says."""
-    threads = useful_threads(message.threads, len(x))
-    return quantize(x, quantizer, rng=message.rng, tensors=message.tensors, threads=threads)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbstractWrapper:
+    """A compressor that changes, or refuses, what another one makes."""
+
+    inner: Compressor
+
+    @property
+    def quantizers(self) -> tuple[Quantizer, ...]:
+        """Those of the inner compressor."""
+        return self.inner.quantizers
+
+    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+        """As the inner compressor does."""
+        self.inner.check(tensors, rounds)
 
 
-def packed(made: Quantized, message: Message) -> bytes:
+def quantized(x: Vector, quantizer: Quantizer, context: SendContext) -> Quantized:
+    """Symbols and table of `x`, as the context says."""
+    threads = useful_threads(context.threads, len(x))
+    return quantize(x, quantizer, rng=context.rng, tensors=context.tensors, threads=threads)
+
+
+def packed(made: Quantized, context: SendContext) -> bytes:
     """The frame of symbols and table."""
-    threads = useful_threads(message.threads, len(made.symbols))
-    return frame.pack(made, message.address, threads=threads)
+    threads = useful_threads(context.threads, len(made.symbols))
+    return frame.pack(made, context.meta, threads=threads)
