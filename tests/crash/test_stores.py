@@ -9,10 +9,10 @@ import pytest
 from tests.crash.points import POWER, PROCESS, Scenario, Way, disturb_everywhere
 
 import lossyfl
+from lossyfl.adapters.saved import Saved
+from lossyfl.adapters.store import Remembered as Kept
+from lossyfl.adapters.store import Store as FlowerStore
 from lossyfl.files.atomic import is_temporary
-from lossyfl.flower.saved import Saved
-from lossyfl.flower.store import Remembered as Kept
-from lossyfl.flower.store import Store as FlowerStore
 from lossyfl.links import LinkState
 from lossyfl.protocol.states import DeviceState
 from lossyfl.simulation.store import FRESH, DeviceRecord, DeviceStore, StoreShape, create

@@ -15,12 +15,12 @@ from safetensors.numpy import load_file
 from tests.flower.test_hostile import REFUSED, TAKEN, TOO_LARGE
 
 from benchmarks.flower import read_looks
+from lossyfl.adapters.folders import state_folders
+from lossyfl.adapters.store import Remembered
 from lossyfl.files import snapshot
 from lossyfl.flower.app import built, settings
 from lossyfl.flower.deployment.federation import federation
-from lossyfl.flower.folders import state_folders
 from lossyfl.flower.refusing import UNREADABLE
-from lossyfl.flower.store import Remembered
 from lossyfl.protocol.digests import digest
 from lossyfl.results import ledger_file
 from lossyfl.results.records import read_rounds

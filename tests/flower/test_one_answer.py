@@ -21,9 +21,9 @@ from flwr.serverapp import strategy as strategies
 from tests.flower.app import NODES, make_app, start
 from tests.flower.grid import Change, LocalGrid
 
+from lossyfl.adapters.peers import made_of
 from lossyfl.errors import InputError
 from lossyfl.flower import LossyStrategy, lossy_mod, replies
-from lossyfl.flower.nodes import made_of
 from lossyfl.wire import frame as frames
 from lossyfl.wire.header import FrameMeta, Kind
 

@@ -28,11 +28,11 @@ from tests.flower.app import NODES, make_app, start
 from tests.flower.grid import LocalGrid
 
 from lossyfl import ReplyRule
+from lossyfl.adapters.envelope import RECORD, unpack_up
+from lossyfl.adapters.store import Remembered
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower import LossyStrategy, lossy_mod
-from lossyfl.flower.envelope import RECORD, unpack_up
-from lossyfl.flower.store import Remembered
 from lossyfl.wire.codec import decode
 from lossyfl.wire.header import MAX_ENTRIES
 

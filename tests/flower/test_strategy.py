@@ -15,13 +15,13 @@ from tests.flower.app import NODES, accuracy, look, make_app, start
 from tests.flower.grid import LocalGrid
 
 from lossyfl import report
+from lossyfl.adapters.peers import Known
+from lossyfl.adapters.saved import Kept, Saved
+from lossyfl.adapters.store import Remembered
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
 from lossyfl.flower.checkpoint import save
-from lossyfl.flower.nodes import Known
-from lossyfl.flower.saved import Kept, Saved
-from lossyfl.flower.store import Remembered
 from lossyfl.protocol.digests import NOTHING
 from lossyfl.results import ledger_file
 from lossyfl.results.records import Round, read_rounds

@@ -27,14 +27,14 @@ from tests.fuzz.guided import Target
 from tests.fuzz.mutate import BEHIND, HEADED, PLAIN, TEXT
 
 import lossyfl
+from lossyfl.adapters.envelope import Down, Up, pack_down, pack_frames, pack_up, unpack_up
+from lossyfl.adapters.journal import Journal
+from lossyfl.adapters.layout import Layout, Slot, layout_of
+from lossyfl.adapters.peers import Known
+from lossyfl.adapters.saved import Kept, Saved
+from lossyfl.adapters.store import Remembered, Store
 from lossyfl.flower import LossyStrategy
-from lossyfl.flower.envelope import Down, Up, pack_down, pack_frames, pack_up, unpack_up
-from lossyfl.flower.journal import Journal
-from lossyfl.flower.layout import Layout, Slot, layout_of
 from lossyfl.flower.mod import LossyMod
-from lossyfl.flower.nodes import Known
-from lossyfl.flower.saved import Kept, Saved
-from lossyfl.flower.store import Remembered, Store
 
 TRAINING = "0123456789abcdef"
 LAYOUT = Layout(

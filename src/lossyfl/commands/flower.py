@@ -41,7 +41,7 @@ def clean(
 
     A device whose state is gone is sent the model anew.
     """
-    from lossyfl.flower.folders import default_root, remove, state_folders
+    from lossyfl.adapters.folders import default_root, remove, state_folders
 
     root = default_root() if folder is None else folder
     if folder is not None and not folder.is_dir():

@@ -14,23 +14,23 @@ import numpy as np
 from flwr.app import ArrayRecord, Message, MetricRecord
 from numpy.typing import NDArray
 
+from lossyfl.adapters import layout as layouts
+from lossyfl.adapters.logs import log
+from lossyfl.adapters.moves import bounds, check_moves
+from lossyfl.adapters.numbers import check_width, converted, mean, to_vector, widened, widened_exact
+from lossyfl.adapters.statistics import is_spread
 from lossyfl.compressors.bounded import clipped, norm
 from lossyfl.errors import InputError, Refused
-from lossyfl.flower import layout as layouts
 from lossyfl.flower import privacy
-from lossyfl.flower.arrays import check_width, converted, mean, to_vector, widened, widened_exact
-from lossyfl.flower.logs import log
-from lossyfl.flower.moves import bounds, check_moves
 from lossyfl.flower.refusing import note, refuse_into, take
 from lossyfl.flower.replies import Answer, leave_out_odd_metrics, loss_key, weight_key
-from lossyfl.flower.statistics import is_spread
 from lossyfl.flower.training import STAND_IN, Training
 from lossyfl.flower.weights import level_losses, weigh
 from lossyfl.protocol.rules import is_within
 from lossyfl.types import Vector
 
 if TYPE_CHECKING:
-    from lossyfl.flower.layout import Slot
+    from lossyfl.adapters.layout import Slot
 
 SILENT = ("overflow", "clipped", "warned")
 """What the server notes without refusing a reply, or when the round is over."""

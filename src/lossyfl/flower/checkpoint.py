@@ -5,11 +5,11 @@ from pathlib import Path
 
 from flwr.app import ArrayRecord
 
+from lossyfl.adapters import layout as layouts
+from lossyfl.adapters.logs import log
+from lossyfl.adapters.saved import Saved, read_inner, restore_inner
 from lossyfl.errors import DiskError
-from lossyfl.flower import layout as layouts
 from lossyfl.flower.defaults import FORMER
-from lossyfl.flower.logs import log
-from lossyfl.flower.saved import Saved, read_inner, restore_inner
 from lossyfl.flower.training import Training
 from lossyfl.protocol.schemes import scheme
 

@@ -2,10 +2,10 @@
 
 from flwr.app import Message
 
+from lossyfl.adapters import layout as layouts
+from lossyfl.adapters.envelope import Foreign, unpack_up
 from lossyfl.errors import Refused
-from lossyfl.flower import layout as layouts
 from lossyfl.flower import privacy
-from lossyfl.flower.envelope import Foreign, unpack_up
 from lossyfl.flower.refusing import refuse, say_once
 from lossyfl.flower.replies import Answer, readable, refusal_of
 from lossyfl.flower.training import Training

@@ -16,10 +16,9 @@ from pathlib import Path
 
 from flwr.app import Array, ArrayRecord, Context, Error, Message, MessageType, RecordDict
 
-from lossyfl.errors import InputError, LossyflError
-from lossyfl.flower.envelope import Down, Foreign, Up, pack_up, unpack_down
-from lossyfl.flower.folders import QUOTA, default_root
-from lossyfl.flower.layout import (
+from lossyfl.adapters.envelope import Down, Foreign, Up, pack_up, unpack_down
+from lossyfl.adapters.folders import QUOTA, default_root
+from lossyfl.adapters.layout import (
     Exact,
     Layout,
     check,
@@ -31,10 +30,11 @@ from lossyfl.flower.layout import (
     read_layout,
     unflatten,
 )
-from lossyfl.flower.logs import LONGEST_LINE, log, shown
-from lossyfl.flower.nodes import made_of
+from lossyfl.adapters.logs import LONGEST_LINE, log, shown
+from lossyfl.adapters.peers import made_of
+from lossyfl.adapters.store import Remembered, Store
+from lossyfl.errors import InputError, LossyflError
 from lossyfl.flower.privacy import SECURE_AGGREGATION, bound_beside, is_secure_aggregation
-from lossyfl.flower.store import Remembered, Store
 from lossyfl.protocol.device import Device
 from lossyfl.protocol.schemes import Scheme, scheme
 from lossyfl.protocol.states import Delivery

@@ -5,9 +5,9 @@ from dataclasses import replace
 from flwr.app import ArrayRecord, ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
+from lossyfl.adapters.envelope import Down, pack_down, pack_frames
+from lossyfl.adapters.peers import Peer
 from lossyfl.errors import InputError
-from lossyfl.flower.envelope import Down, pack_down, pack_frames
-from lossyfl.flower.nodes import Peer
 from lossyfl.flower.training import Training
 from lossyfl.protocol.digests import NOTHING
 from lossyfl.protocol.states import UNKNOWN, Delivery

@@ -20,8 +20,8 @@ from flwr.serverapp.strategy import (
 )
 from flwr.supercore.differential_privacy import KEY_CLIPPING_NORM
 
+from lossyfl.adapters.layout import Exact, Layout, whole_values
 from lossyfl.errors import InputError
-from lossyfl.flower.layout import Exact, Layout, whole_values
 from lossyfl.flower.weights import Weights
 from lossyfl.protocol.rules import ReplyRule
 

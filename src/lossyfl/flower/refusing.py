@@ -8,8 +8,8 @@ from logging import WARNING
 
 from flwr.app import Message
 
+from lossyfl.adapters.logs import LONGEST_LINE, log, shown
 from lossyfl.errors import LossyflError, Refused
-from lossyfl.flower.logs import LONGEST_LINE, log, shown
 from lossyfl.flower.mod import REFUSED
 from lossyfl.flower.replies import Answer, Note, Refuse, as_error, refusal_of
 from lossyfl.flower.training import Training

@@ -15,9 +15,9 @@ from typing import cast
 from flwr.app import Error, Message, MetricRecord
 from flwr.serverapp.strategy import Strategy
 
+from lossyfl.adapters.envelope import Foreign, Up
+from lossyfl.adapters.logs import LONGEST_LINE, log, log_traceback, shown
 from lossyfl.errors import InputError, LossyflError
-from lossyfl.flower.envelope import Foreign, Up
-from lossyfl.flower.logs import LONGEST_LINE, log, log_traceback, shown
 from lossyfl.protocol.rules import LARGEST
 
 Refuse = Callable[["Answer", LossyflError], None]

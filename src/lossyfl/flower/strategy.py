@@ -25,17 +25,17 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Result, Strategy
 
+from lossyfl.adapters import layout as layouts
+from lossyfl.adapters.folders import default_root, remove_training
+from lossyfl.adapters.journal import Journal
+from lossyfl.adapters.logs import log
 from lossyfl.errors import InputError
-from lossyfl.flower import layout as layouts
 from lossyfl.flower import privacy
 from lossyfl.flower.aggregating import average, hand_on, near, weigh_all
 from lossyfl.flower.checkpoint import resume, save
 from lossyfl.flower.defaults import coarse, default_scheme
-from lossyfl.flower.folders import default_root, remove_training
 from lossyfl.flower.incoming import unwrap
 from lossyfl.flower.inner import Steps, averages, checked_scheme, led_to, own_start
-from lossyfl.flower.journal import Journal
-from lossyfl.flower.logs import log
 from lossyfl.flower.outgoing import wrap
 from lossyfl.flower.refusing import note, refuse_into, say_once
 from lossyfl.flower.replies import Answer, alike, leave_out_odd_metrics, weight_key
@@ -72,7 +72,7 @@ class LossyStrategy(Strategy):
                the median; "said", without a cap; "equal"; or a number for each device
     rule:      what to do with a reply that is far larger than others; refused, by default
     exact:     names of further arrays that must not be quantized, with * for anything; statistics of batch
-               norms and the like are known (`lossyfl.flower.statistics`)
+               norms and the like are known (`lossyfl.adapters.statistics`)
 
     With a wrapper for differential privacy inside, replies count the same and are not compared by default:
     its noise is made for that.

@@ -10,19 +10,19 @@ import numpy as np
 from flwr.app import Array, ArrayRecord, Message
 from flwr.serverapp.strategy import Strategy
 
+from lossyfl.adapters import layout as layouts
+from lossyfl.adapters.journal import Journal
+from lossyfl.adapters.numbers import widened, widened_exact
+from lossyfl.adapters.peers import Nodes
 from lossyfl.errors import InputError
-from lossyfl.flower import layout as layouts
-from lossyfl.flower.arrays import widened, widened_exact
 from lossyfl.flower.inner import Steps
-from lossyfl.flower.journal import Journal
-from lossyfl.flower.nodes import Nodes
 from lossyfl.flower.weights import Weights
 from lossyfl.protocol.rules import ReplyRule
 from lossyfl.protocol.schemes import Scheme
 from lossyfl.protocol.server import Server
 
 if TYPE_CHECKING:
-    from lossyfl.flower.layout import Exact, Layout
+    from lossyfl.adapters.layout import Exact, Layout
 
 STAND_IN = ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
 """For a strategy that leaves arrays alone, but wants to see some."""

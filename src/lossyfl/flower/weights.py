@@ -12,8 +12,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Literal, cast
 
+from lossyfl.adapters.logs import shown
 from lossyfl.errors import InputError, Refused
-from lossyfl.flower.logs import shown
 from lossyfl.flower.replies import Answer, Note, Refuse, refusal_of
 from lossyfl.protocol.rules import LARGEST, capped_weights
 from lossyfl.protocol.server import MAX_SAMPLES

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lossyfl.adapters.envelope import PIECE
 from lossyfl.errors import Stopped
 from lossyfl.files.atomic import write_atomically
 from lossyfl.flower.app import PLAIN
@@ -24,7 +25,6 @@ from lossyfl.flower.deployment.certificates import (
 from lossyfl.flower.deployment.network import Links
 from lossyfl.flower.deployment.processes import Processes
 from lossyfl.flower.deployment.relay import Count, Relay
-from lossyfl.flower.envelope import PIECE
 from lossyfl.results.records import read_rounds
 
 if TYPE_CHECKING:

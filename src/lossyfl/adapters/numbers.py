@@ -12,8 +12,8 @@ import numpy as np
 from flwr.app import Array, ArrayRecord
 from numpy.typing import NDArray
 
+from lossyfl.adapters.layout import Exact, Layout, Slot, to_array, whole_values
 from lossyfl.errors import FrameError, Refused
-from lossyfl.flower.layout import Exact, Layout, Slot, to_array, whole_values
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
 from lossyfl.wire.frame import raw_nbytes

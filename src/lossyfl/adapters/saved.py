@@ -16,13 +16,13 @@ from flwr.app import Array, ArrayRecord
 from flwr.serverapp.strategy import Strategy
 from numpy.typing import NDArray
 
+from lossyfl.adapters.folders import TRAINING
+from lossyfl.adapters.layout import DTYPE, Exact, Layout, read_layout
+from lossyfl.adapters.logs import log
+from lossyfl.adapters.peers import Known
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.files.atomic import STATE
-from lossyfl.flower.folders import TRAINING
-from lossyfl.flower.layout import DTYPE, Exact, Layout, read_layout
-from lossyfl.flower.logs import log
-from lossyfl.flower.nodes import Known
 from lossyfl.protocol.rules import is_within
 from lossyfl.protocol.states import ServerState
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from flwr.app import Array
 
+from lossyfl.adapters.layout import Exact, whole_values
+from lossyfl.adapters.logs import shown
 from lossyfl.errors import Refused
-from lossyfl.flower.layout import Exact, whole_values
-from lossyfl.flower.logs import shown
 from lossyfl.protocol.rules import ReplyRule
 
 

@@ -20,10 +20,10 @@ from typing import cast
 from flwr.app import Array, ConfigRecord, RecordDict
 
 from lossyfl import __version__
+from lossyfl.adapters.folders import TRAINING
+from lossyfl.adapters.layout import MOST_AXES, Exact
+from lossyfl.adapters.logs import shown
 from lossyfl.errors import LossyflError
-from lossyfl.flower.folders import TRAINING
-from lossyfl.flower.layout import MOST_AXES, Exact
-from lossyfl.flower.logs import shown
 from lossyfl.protocol.digests import NOTHING, EstimateVersion
 from lossyfl.protocol.states import UNKNOWN
 from lossyfl.wire.header import VERSION

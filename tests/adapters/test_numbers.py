@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from flwr.app import Array, ArrayRecord
 
+from lossyfl.adapters.layout import Layout, Slot, layout_of
+from lossyfl.adapters.numbers import check_width, converted, mean, to_vector, widened
 from lossyfl.errors import Refused
-from lossyfl.flower.arrays import check_width, converted, mean, to_vector, widened
-from lossyfl.flower.layout import Layout, Slot, layout_of
 from lossyfl.quantizers import quantizer
 from lossyfl.streams import stream
 from lossyfl.wire.codec import encode

@@ -1,8 +1,8 @@
 """A model as Flower's arrays <-> one vector of its weights, and what is no weight.
 
 Floats of any width become one float32 vector, in the order of the record: that is what the protocol
-moves. Everything else, counts of batches and statistics (`lossyfl.flower.statistics`), is `exact`: it travels
-as it is. The layout says which is which, and how to put both together again.
+moves. Everything else, counts of batches and statistics (`lossyfl.adapters.statistics`), is `exact`: it
+travels as it is. The layout says which is which, and how to put both together again.
 """
 
 import io
@@ -19,8 +19,8 @@ import numpy.lib.format as npy
 from flwr.app import Array, ArrayRecord
 from numpy.typing import NDArray
 
+from lossyfl.adapters.statistics import is_spread, statistics
 from lossyfl.errors import InputError
-from lossyfl.flower.statistics import is_spread, statistics
 from lossyfl.types import Vector
 from lossyfl.wire.vectors import narrow_bfloat16, widen_bfloat16
 

@@ -11,16 +11,16 @@ from flwr.serverapp.strategy import FedAvg
 from tests.flower.grid import LocalGrid
 from tests.flower.test_one_answer import adding_app
 
-from lossyfl.errors import InputError
-from lossyfl.flower import LossyStrategy
-from lossyfl.flower.folders import (
+from lossyfl.adapters.folders import (
     MOST_TRAININGS,
     make_room,
     remove,
     remove_training,
     state_folders,
 )
-from lossyfl.flower.store import Remembered, Store
+from lossyfl.adapters.store import Remembered, Store
+from lossyfl.errors import InputError
+from lossyfl.flower import LossyStrategy
 from lossyfl.protocol.states import DeviceState
 
 ENTRIES = 1000

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 
+from lossyfl.adapters.envelope import Up
+from lossyfl.adapters.layout import Exact
+from lossyfl.adapters.logs import log, shown
+from lossyfl.adapters.written import COMMAND, Written
 from lossyfl.errors import InputError
-from lossyfl.flower.envelope import Up
-from lossyfl.flower.layout import Exact
-from lossyfl.flower.logs import log, shown
-from lossyfl.flower.written import COMMAND, Written
 from lossyfl.protocol.ledger import Refusals
 from lossyfl.protocol.server import Server
 from lossyfl.results.directory import Results, State

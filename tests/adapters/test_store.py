@@ -13,12 +13,12 @@ from flwr.serverapp.strategy import FedAvg
 from tests.flower.app import make_app, start
 from tests.flower.grid import LocalGrid
 
+from lossyfl.adapters.folders import KEEP
+from lossyfl.adapters.store import CURRENT, SLOTS, InUse, Remembered, Store
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.files.disk import Operation, watched
 from lossyfl.flower import LossyStrategy, lossy_mod
-from lossyfl.flower.folders import KEEP
-from lossyfl.flower.store import CURRENT, SLOTS, InUse, Remembered, Store
 from lossyfl.links import LinkState
 from lossyfl.protocol.states import DeviceState
 
@@ -57,7 +57,7 @@ def same(one: Remembered, other: Remembered) -> bool:
 class TestDamage:
     def test_of_any_bit_is_noticed(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         """All bits where it is deep, else one of each byte."""
-        monkeypatch.setattr("lossyfl.flower.store.log", lambda *_: None)
+        monkeypatch.setattr("lossyfl.adapters.store.log", lambda *_: None)
         deep = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
         assert same(store.load("lb"), STATE)
         for path in (store.path, store.folder / CURRENT):

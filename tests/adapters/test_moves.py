@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from flwr.app import Array
 
+from lossyfl.adapters.moves import bounds, check_moves, distance
 from lossyfl.errors import Refused
-from lossyfl.flower.moves import bounds, check_moves, distance
 from lossyfl.protocol.rules import ReplyRule
 
 RULE = ReplyRule(factor=30)

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from logging import INFO, WARNING
 from pathlib import Path
 
+from lossyfl.adapters.logs import log
 from lossyfl.errors import InputError
 from lossyfl.files.atomic import write_atomically
-from lossyfl.flower.logs import log
 from lossyfl.protocol.ledger import Ledger, Refusals
 from lossyfl.results.directory import Results, Sizes, State
 from lossyfl.results.records import Round

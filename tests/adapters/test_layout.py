@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from flwr.app import Array, ArrayRecord
 
-from lossyfl.errors import InputError
-from lossyfl.flower.layout import (
+from lossyfl.adapters.layout import (
     MOST_ARRAYS,
     exact,
     filled,
@@ -16,6 +15,7 @@ from lossyfl.flower.layout import (
     read_layout,
     unflatten,
 )
+from lossyfl.errors import InputError
 
 # What NumPy makes of bfloat16: two bytes without a meaning.
 BRAIN = Array(np.array([0x3F80, 0xC049], dtype=np.uint16).view("V2"))

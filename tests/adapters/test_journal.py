@@ -16,9 +16,9 @@ from tests.flower.grid import LocalGrid
 from tests.flower.test_one_answer import adding_app
 from tests.report.test_command import good
 
+from lossyfl.adapters.folders import state_folders
+from lossyfl.adapters.journal import Sent
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
-from lossyfl.flower.folders import state_folders
-from lossyfl.flower.journal import Sent
 from lossyfl.results import ledger_file
 from lossyfl.results.records import read_rounds
 

@@ -12,7 +12,7 @@ look into the folder of a training; symbolic links in it are refused, not follow
 written through.
 
 Where: `lossyfl-dir` of the node's config, else $LOSSYFL_STATE, else the user's state directory; below
-that a folder for each training and device. How much of it stays, and for how long: `lossyfl.flower.folders`.
+that a folder for each training and device. How much of it stays: `lossyfl.adapters.folders`.
 """
 
 import errno
@@ -27,12 +27,12 @@ from pathlib import Path
 
 import xxhash
 
+from lossyfl.adapters import folders
+from lossyfl.adapters.layout import read_layout
+from lossyfl.adapters.logs import log
 from lossyfl.errors import InputError, LossyflError
 from lossyfl.files import snapshot
 from lossyfl.files.atomic import STATE, STATE_FOLDER, open_private, private_folder, write_atomically
-from lossyfl.flower import folders
-from lossyfl.flower.layout import read_layout
-from lossyfl.flower.logs import log
 from lossyfl.protocol.states import DeviceState
 
 SLOTS = ("device-0.safetensors", "device-1.safetensors")

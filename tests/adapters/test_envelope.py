@@ -8,7 +8,7 @@ from flwr.app import Array, ArrayRecord, ConfigRecord, MetricRecord, RecordDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.flower.envelope import (
+from lossyfl.adapters.envelope import (
     PIECE,
     RECORD,
     Down,

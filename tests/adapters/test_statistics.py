@@ -15,10 +15,10 @@ from tests.flower.app import digits, part
 from tests.flower.grid import LocalGrid
 from torch import nn
 
+from lossyfl.adapters.layout import Slot, check_exact, layout_of, to_array, whole_values
+from lossyfl.adapters.statistics import is_statistic
 from lossyfl.errors import InputError
 from lossyfl.flower import LossyStrategy, lossy_mod
-from lossyfl.flower.layout import Slot, check_exact, layout_of, to_array, whole_values
-from lossyfl.flower.statistics import is_statistic
 
 NODES = 4
 
