@@ -6,10 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flwr.app import Array, ArrayRecord, Message
-from flwr.serverapp.strategy import FedAvg
-from tests.flower.grid import LocalGrid
-from tests.flower.test_one_answer import adding_app
 
 from lossyfl.adapters.folders import (
     MOST_TRAININGS,
@@ -18,9 +14,9 @@ from lossyfl.adapters.folders import (
     remove_training,
     state_folders,
 )
-from lossyfl.adapters.store import Remembered, Store
+from lossyfl.adapters.remembered import Remembered
+from lossyfl.adapters.store import Store
 from lossyfl.errors import InputError
-from lossyfl.flower import LossyStrategy
 from lossyfl.protocol.states import DeviceState
 
 ENTRIES = 1000
@@ -68,7 +64,7 @@ class TestMakeRoom:
         assert trainings(tmp_path, 7) == [1]
 
     def test_more_than_all_that_it_may_keep(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"at most 5,000 bytes \(lossyfl-quota"):
+        with pytest.raises(InputError, match=r"at most 5,000 bytes \(its quota\)"):
             keep(tmp_path, 1, quota=5_000)
 
     def test_what_is_in_use_stays(self, tmp_path: Path) -> None:
@@ -106,31 +102,3 @@ class TestStateFolders:
         with store.locked():
             assert not remove(own)
         assert remove(own)
-
-
-def test_a_server_that_begins_one_training_after_another_fills_no_disk(tmp_path: Path) -> None:
-    """As a node sees it: its config says how much it keeps."""
-    model = ArrayRecord({"w": Array(np.zeros(ENTRIES, np.float32))})
-    grid = LocalGrid(adding_app(), 2, tmp_path)
-    for context in grid.contexts.values():
-        context.node_config["lossyfl-quota"] = 40_000
-    for _ in range(5):
-        LossyStrategy(FedAvg(fraction_evaluate=0.0)).start(grid, model, num_rounds=2)
-    sizes = [own.nbytes for own in state_folders(tmp_path, 0)]
-    assert 1 <= len(sizes) <= 2
-    assert sum(sizes) < 44_000
-
-
-def test_a_model_that_a_node_has_no_room_for_is_refused_before_training(tmp_path: Path) -> None:
-    said: list[str] = []
-
-    def change(reply: Message, _: int) -> None:
-        said.append(reply.content["lossyfl"]["problem"])
-
-    model = ArrayRecord({"w": Array(np.zeros(ENTRIES, np.float32))})
-    grid = LocalGrid(adding_app(), 2, tmp_path, change=change)
-    for context in grid.contexts.values():
-        context.node_config["lossyfl-quota"] = 15_000
-    LossyStrategy(FedAvg(fraction_evaluate=0.0)).start(grid, model, num_rounds=1)
-    assert len(said) == 2
-    assert all("lossyfl-quota of the node's config" in each for each in said)

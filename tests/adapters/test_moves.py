@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from flwr.app import Array
 
+from lossyfl.adapters.arrays import Array
 from lossyfl.adapters.moves import bounds, check_moves, distance
 from lossyfl.errors import Refused
 from lossyfl.protocol.rules import ReplyRule
@@ -12,13 +12,13 @@ RULE = ReplyRule(factor=30)
 
 
 def counts(*values: int) -> dict[str, Array]:
-    return {"n": Array(np.array(values))}
+    return {"n": Array.of(np.array(values))}
 
 
 def test_the_distance_is_that_of_the_farthest_entry() -> None:
-    assert distance(Array(np.array([5, -7])), Array(np.array([4, 1]))) == 8
-    assert distance(Array(np.array([2**63 - 1])), Array(np.array([-(2**63)]))) == 2.0**64
-    assert distance(Array(np.zeros(0, np.int64)), Array(np.zeros(0, np.int64))) == 0
+    assert distance(Array.of(np.array([5, -7])), Array.of(np.array([4, 1]))) == 8
+    assert distance(Array.of(np.array([2**63 - 1])), Array.of(np.array([-(2**63)]))) == 2.0**64
+    assert distance(Array.of(np.zeros(0, np.int64)), Array.of(np.zeros(0, np.int64))) == 0
 
 
 def test_the_bound_is_a_multiple_of_what_most_do() -> None:
@@ -32,7 +32,7 @@ def test_what_most_leave_alone_may_move_by_the_factor() -> None:
 
 
 def test_floats_that_most_leave_alone_may_double() -> None:
-    model = {"v": Array(np.float32([1, -4]))}
+    model = {"v": Array.of(np.array([1, -4], np.float32))}
     assert bounds([model] * 3, model, RULE) == {"v": 4}
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from flwr.app import Array, ArrayRecord
 
+from lossyfl.adapters.arrays import Array
 from lossyfl.adapters.layout import Layout, Slot, layout_of
 from lossyfl.adapters.numbers import check_width, converted, mean, to_vector, widened
 from lossyfl.errors import Refused
@@ -15,23 +15,23 @@ from lossyfl.wire.codec import encode
 class TestMean:
     def test_is_weighted_and_rounded_to_the_nearest(self) -> None:
         """(1 * 2 + 3 * 7) / 4 = 5.75."""
-        before = {"n": Array(np.array([0]))}
-        replies = [(1, {"n": Array(np.array([2]))}), (3, {"n": Array(np.array([7]))})]
+        before = {"n": Array.of(np.array([0]))}
+        replies = [(1, {"n": Array.of(np.array([2]))}), (3, {"n": Array.of(np.array([7]))})]
         (made,) = mean(replies, before).values()
         assert (made.dtype, made.numpy().tolist()) == ("int64", [6])
 
     def test_of_facts_is_what_most_say(self) -> None:
-        before = {"b": Array(np.array([False]))}
-        replies = [(1, {"b": Array(np.array([False]))}), (3, {"b": Array(np.array([True]))})]
+        before = {"b": Array.of(np.array([False]))}
+        replies = [(1, {"b": Array.of(np.array([False]))}), (3, {"b": Array.of(np.array([True]))})]
         assert mean(replies, before)["b"].numpy().tolist() == [True]
 
     def test_what_all_agree_on_is_exact(self) -> None:
-        large = {"n": Array(np.array([2**60 + 1]))}
-        made = mean([(1, large), (2, large)], {"n": Array(np.array([0]))})
+        large = {"n": Array.of(np.array([2**60 + 1]))}
+        made = mean([(1, large), (2, large)], {"n": Array.of(np.array([0]))})
         assert made["n"].numpy().tolist() == [2**60 + 1]
 
     def test_without_replies_everything_stays(self) -> None:
-        before = {"n": Array(np.array([5]))}
+        before = {"n": Array.of(np.array([5]))}
         assert mean([], before) == before
 
 
@@ -42,9 +42,12 @@ def test_widened_has_float32_for_narrow_floats_only() -> None:
 
 
 def test_to_vector_has_the_floats_alone() -> None:
-    model = {"w": Array(np.ones((2, 2))), "n": Array(np.array([3])), "h": Array(np.float16([0.5]))}
-    record = ArrayRecord(model)
-    made = to_vector(record, layout_of(record))
+    model = {
+        "w": Array.of(np.ones((2, 2))),
+        "n": Array.of(np.array([3])),
+        "h": Array.of(np.array([0.5], np.float16)),
+    }
+    made = to_vector(model, layout_of(model))
     assert (made.dtype, made.tolist()) == (np.float32, [1, 1, 1, 1, 0.5])
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from tests.crash.points import POWER, PROCESS, Scenario, Way, disturb_everywhere
 
 import lossyfl
 from lossyfl.adapters.saved import Saved
-from lossyfl.adapters.store import Remembered as Kept
 from lossyfl.adapters.store import Store as FlowerStore
 from lossyfl.files.atomic import is_temporary
 from lossyfl.links import LinkState
@@ -18,6 +18,9 @@ from lossyfl.protocol.states import DeviceState
 from lossyfl.simulation.store import FRESH, DeviceRecord, DeviceStore, StoreShape, create
 from lossyfl.tasks.training import OptimizerMoments
 from lossyfl.types import Vector
+
+if TYPE_CHECKING:
+    from lossyfl.adapters.remembered import Remembered as Kept
 
 SCHEME, TRAINING = "lfl", "0123456789abcdef"
 LAYOUT = '[["w", "float32", [500]]]'

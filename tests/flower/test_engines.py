@@ -16,7 +16,7 @@ from tests.flower.test_hostile import REFUSED, TAKEN, TOO_LARGE
 
 from benchmarks.flower import read_looks
 from lossyfl.adapters.folders import state_folders
-from lossyfl.adapters.store import Remembered
+from lossyfl.adapters.remembered import Remembered
 from lossyfl.files import snapshot
 from lossyfl.flower.app import built, settings
 from lossyfl.flower.deployment.federation import federation

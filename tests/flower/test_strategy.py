@@ -16,8 +16,8 @@ from tests.flower.grid import LocalGrid
 
 from lossyfl import report
 from lossyfl.adapters.peers import Known
+from lossyfl.adapters.remembered import Remembered
 from lossyfl.adapters.saved import Kept, Saved
-from lossyfl.adapters.store import Remembered
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lossyfl.adapters.framework import OWN, Framework
 from lossyfl.errors import InputError
 
 TRAINING = re.compile("[0-9a-f]{16}")
@@ -88,12 +89,14 @@ def sweep(root: Path) -> None:
             remove(folder)
 
 
-def make_room(root: Path, own: Path, needs: int, quota: int = QUOTA) -> None:
+def make_room(
+    root: Path, own: Path, needs: int, quota: int = QUOTA, framework: Framework = OWN
+) -> None:
     """Remove a device's oldest states until so many bytes fit; raise if they never do.
 
     own: the folder that needs them, which stays
     """
-    check_quota(needs, quota)
+    check_quota(needs, quota, framework)
     others = [each for each in state_folders(root, int(own.name)) if each.path != own]
     total = needs + sum(each.nbytes for each in others)
     for at, folder in enumerate(others):
@@ -101,20 +104,18 @@ def make_room(root: Path, own: Path, needs: int, quota: int = QUOTA) -> None:
             return
         if remove(folder):
             total -= folder.nbytes
-    check_quota(total, quota)  # others may be in use
+    check_quota(total, quota, framework)  # others may be in use
 
 
-def check_quota(needs: int, quota: int) -> None:
-    """Raise if a state is larger than all that a node may keep."""
+def check_quota(needs: int, quota: int, framework: Framework = OWN) -> None:
+    """Raise if a state is larger than all that a device may keep."""
     if needs > quota:
-        allowed = (
-            f"at most {quota:,} bytes (lossyfl-quota of the node's config, or LossyMod(quota=...))"
-        )
-        raise InputError("state", of="a node", allowed=allowed, got=f"{needs:,}")
+        allowed = f"at most {quota:,} bytes ({framework.quota})"
+        raise InputError("state", of=f"a {framework.device}", allowed=allowed, got=f"{needs:,}")
 
 
 def _listed(folder: Path) -> Iterable[Path]:
-    with suppress(OSError):  # none, or another node was quicker
+    with suppress(OSError):  # none, or another device was quicker
         return [path for path in folder.iterdir() if path.is_dir()]
     return []
 

@@ -1,34 +1,25 @@
-"""A model as Flower's arrays <-> one vector of its weights, and what is no weight.
+"""Which arrays a model has, in order, and which of them are its vector.
 
-Floats of any width become one float32 vector, in the order of the record: that is what the protocol
-moves. Everything else, counts of batches and statistics (`lossyfl.adapters.statistics`), is `exact`: it
-travels as it is. The layout says which is which, and how to put both together again.
+Floats of any width become one float32 vector, in the order of the model: that is what the protocol moves.
+Everything else, counts of batches and statistics (`lossyfl.adapters.statistics`), is exact: it travels as it
+is. The layout says which is which, and how to put both together again (`lossyfl.adapters.models`).
 """
 
-import io
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Protocol, cast
+from typing import cast
 
-import numpy as np
-import numpy.lib.format as npy
-from flwr.app import Array, ArrayRecord
-from numpy.typing import NDArray
-
-from lossyfl.adapters.statistics import is_spread, statistics
+from lossyfl.adapters.arrays import Shaped
+from lossyfl.adapters.statistics import statistics
 from lossyfl.errors import InputError
-from lossyfl.types import Vector
-from lossyfl.wire.vectors import narrow_bfloat16, widen_bfloat16
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WHOLE = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
-"""What travels exactly: of others, such as complex numbers, texts and dates, a node's mean is no sum."""
-NUMPY = "numpy.ndarray"
-"""Flower's name for arrays that are saved as NumPy saves them."""
+"""What travels exactly: of others, such as complex numbers, texts and dates, a mean of them is no sum."""
 
 LONGEST = 1 << 24
 """Characters of a layout: those of a hundred thousand arrays."""
@@ -36,30 +27,19 @@ MOST_AXES = 64
 """NumPy takes no more."""
 MOST_ENTRIES = 1 << 40
 MOST_ARRAYS = 1 << 16
-"""Of one model: each costs a node some 100 microseconds a message, however small it is."""
+"""Of one model: each costs a device some 100 microseconds a message, however small it is."""
 DTYPE = re.compile(r"[<>|=]?[A-Za-z]{1,12}[0-9]{0,6}(\[[0-9]{0,6}[A-Za-z]{1,2}\])?", re.ASCII)
 """A dtype by its name: NumPy's own reader of such texts does far more."""
-UNNAMED = " (an ArrayRecord of a list has no names: make it of a dict, or a state_dict)"
 EXACT = "exact"
 """What a layout says behind the shape of floats that are not in the vector."""
 _SLOTS = "a list of [name, dtype, shape], each name once"
-
-Exact = Mapping[str, Array]
-"""Arrays that are not in the vector, by name."""
-
-
-class _Described(Protocol):
-    @property
-    def dtype(self) -> str: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
     """One array of a model.
 
-    dtype:     Flower's name for it
+    dtype:     its name
     statistic: floats that travel exactly
     """
 
@@ -78,7 +58,7 @@ class Slot:
         """How many numbers it has."""
         return math.prod(self.shape)
 
-    def fits(self, array: _Described) -> bool:
+    def fits(self, array: Shaped) -> bool:
         """Whether an array is one of this slot."""
         return (array.dtype, tuple(array.shape)) == (self.dtype, self.shape)
 
@@ -130,7 +110,7 @@ def read_layout(text: object) -> Layout:
         raise InputError("layout", of="a message", allowed=_SLOTS, got=got) from error
 
 
-@lru_cache(maxsize=4)  # a node reads it several times a message
+@lru_cache(maxsize=4)  # a device reads it several times a message
 def _parse(text: str) -> Layout:
     facts = json.loads(text)
     if not isinstance(facts, list) or len(cast("list[object]", facts)) > MOST_ARRAYS:
@@ -161,14 +141,14 @@ def _read_slot(facts: object) -> Slot:
     return Slot(name=name, dtype=dtype, shape=shape, statistic=bool(more))
 
 
-def layout_of(record: ArrayRecord, exact: Sequence[str] = ()) -> Layout:
+def layout_of(arrays: Mapping[str, Shaped], exact: Sequence[str] = ()) -> Layout:
     """The layout of a model.
 
     exact: names of further floats that are not to be in the vector, with * for anything
     """
     slots = [
         Slot(name=name, dtype=array.dtype, shape=tuple(array.shape))
-        for name, array in record.items()
+        for name, array in arrays.items()
     ]
     for slot in slots:
         if slot.dtype not in (*FLOATS, *WHOLE):
@@ -184,186 +164,3 @@ def layout_of(record: ArrayRecord, exact: Sequence[str] = ()) -> Layout:
     if not layout.tensors:
         raise InputError("arrays", of="a model", allowed="some with floats", got="none")
     return layout
-
-
-def flatten(record: ArrayRecord, layout: Layout, *, of: str) -> Vector:
-    """The floats of a model as one vector."""
-    check(record, layout, of=of)
-    return np.concatenate([_floats(record[slot.name]) for slot in layout.floats])
-
-
-def exact(record: ArrayRecord, layout: Layout) -> Exact:
-    """The arrays of a model that are not in the vector."""
-    return {slot.name: record[slot.name] for slot in layout.slots if not slot.in_vector}
-
-
-def check_exact(others: Exact, layout: Layout, *, of: str) -> None:
-    """Raise unless these are the arrays of a layout that are not in the vector, and can be read."""
-    expected = {slot.name for slot in layout.slots if not slot.in_vector}
-    for name in others:
-        if name not in expected:
-            allowed = "those that travel exactly"
-            raise InputError("arrays", of=of, allowed=allowed, got=f"one more, {name[:80]}")
-    for slot in layout.slots:
-        array = others.get(slot.name)
-        if slot.in_vector:
-            continue
-        if array is not None and slot.fits(array) and _is_sound(array):
-            _check_spread(slot, array, of=of)
-            continue
-        allowed = f"{slot.dtype} of shape {slot.shape}, as at the start"
-        got = "none" if array is None else f"{array.dtype} of shape {array.shape}, or damaged"
-        raise InputError(f"array {slot.name}", of=of, allowed=allowed, got=got)
-
-
-def _check_spread(slot: Slot, array: Array, *, of: str) -> None:
-    """Raise if a variance is below zero: it is nobody's honest statistic, and its root is NaN."""
-    if slot.statistic and is_spread(slot.name):
-        lowest = float(whole_values(array).astype(np.float64).min(initial=0.0))
-        if lowest < 0:
-            raise InputError(f"array {slot.name}", of=of, allowed="not below zero", got=lowest)
-
-
-def _is_sound(array: Array) -> bool:
-    """Whether an array can be read, and a mean with it is a number."""
-    if not _is_whole(array):
-        return False
-    values = whole_values(array)
-    return values.dtype.kind not in "fc" or bool(np.isfinite(values).all())
-
-
-def _is_whole(array: Array) -> bool:
-    """Whether the bytes of an array are as NumPy saves it; nothing in them is parsed or trusted."""
-    try:
-        kind = _saved_as(array)
-    except (TypeError, ValueError):
-        return False
-    head = len(array.data) - int(np.prod(array.shape, dtype=np.int64)) * kind.itemsize
-    return (
-        array.stype == NUMPY
-        and not kind.hasobject
-        and 16 <= head <= 4096
-        and array.data.startswith(b"\x93NUMPY")
-        and f"'descr': '{kind.str}', 'fortran_order': False".encode() in array.data[:head]
-    )
-
-
-def whole_values(array: Array) -> NDArray[Any]:
-    """The entries of an array that `check_exact` has passed; those of bfloat16 as float32."""
-    kind = _saved_as(array)
-    size = int(np.prod(array.shape, dtype=np.int64)) * kind.itemsize
-    start = len(array.data) - size
-    values = np.frombuffer(array.data, dtype=kind, offset=start).reshape(array.shape)
-    return widen_bfloat16(values.view(np.uint16)) if array.dtype == "bfloat16" else values
-
-
-def _saved_as(array: Array) -> np.dtype[Any]:
-    """The dtype of an array on the wire: NumPy has no bfloat16 and saves two bytes without a meaning."""
-    return np.dtype("V2" if array.dtype == "bfloat16" else array.dtype)
-
-
-def check_range(vector: Vector, layout: Layout, *, of: str) -> None:
-    """Raise if an array of a vector would be infinite in its own dtype, which is narrower."""
-    at = 0
-    for slot in layout.floats:
-        part = vector[at : at + slot.entries]
-        at += slot.entries
-        if slot.dtype not in ("float16", "bfloat16") or not slot.entries:
-            continue
-        peak = np.abs(part).max().reshape(1)
-        with np.errstate(over="ignore"):  # infinity is what is looked for
-            narrow = _floats(to_array(peak, replace(slot, shape=(1,))))
-        if not np.isfinite(narrow).all():
-            allowed, got = f"not beyond {slot.dtype}", f"{float(peak[0]):.6g}"
-            raise InputError(f"array {slot.name}", of=of, allowed=allowed, got=got)
-
-
-def is_in_range(vector: Vector, layout: Layout) -> bool:
-    """Whether every array of a vector is finite in its own dtype."""
-    try:
-        check_range(vector, layout, of="a model")
-    except InputError:
-        return False
-    return True
-
-
-def unflatten(vector: Vector, others: Exact, layout: Layout) -> ArrayRecord:
-    """The model of a vector, every array in its own dtype."""
-    arrays: dict[str, Array] = {}
-    at = 0
-    for slot in layout.slots:
-        if slot.in_vector:
-            arrays[slot.name] = to_array(vector[at : at + slot.entries], slot)
-            at += slot.entries
-        else:
-            arrays[slot.name] = others[slot.name]
-    return ArrayRecord(arrays)
-
-
-def filled(record: ArrayRecord, start: ArrayRecord, *, of: str) -> ArrayRecord:
-    """A trained model with the arrays that it left out, taken from where it started."""
-    for name in record:
-        if name not in start:
-            allowed = "those of the model that was sent"
-            got = f"one more, {name}{UNNAMED if name.isdecimal() else ''}"
-            raise InputError("arrays", of=of, allowed=allowed, got=got)
-    return ArrayRecord({name: record.get(name, array) for name, array in start.items()})
-
-
-def check(record: ArrayRecord, layout: Layout, *, of: str) -> None:
-    """Raise if a model has other arrays than the layout."""
-    expected = {slot.name: slot for slot in layout.slots}
-    for name in [*expected, *record]:
-        slot, array = expected.get(name), record.get(name)
-        if slot is not None and array is not None and slot.fits(array):
-            continue
-        allowed = "left out" if slot is None else f"{slot.dtype} of shape {slot.shape}"
-        got = "none" if array is None else f"{array.dtype} of shape {tuple(array.shape)}"
-        raise InputError(f"array {name}", of=of, allowed=f"{allowed}, as at the start", got=got)
-
-
-def _floats(array: Array) -> Vector:
-    """The entries of a float array."""
-    values = _view(array)
-    if array.dtype == "bfloat16":  # NumPy reads back bytes without a meaning
-        return widen_bfloat16(values.view(np.uint16))
-    with np.errstate(over="ignore"):  # infinity is reported with its index later
-        return values.astype(np.float32, copy=False)
-
-
-def _view(array: Array) -> NDArray[Any]:
-    """The entries of an array where they lie, without a copy, if NumPy saved them in C order."""
-    file = io.BytesIO(array.data)
-    try:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(file)
-    except ValueError as error:
-        raise InputError(
-            "arrays", of="a model", allowed="as NumPy saves them", got=str(error)
-        ) from error
-    count = int(np.prod(shape, dtype=np.int64))
-    whole = len(array.data) - file.tell() == count * dtype.itemsize
-    if array.stype != NUMPY or fortran or dtype.hasobject or not whole:
-        return _load(array).reshape(-1)
-    return np.frombuffer(array.data, dtype=dtype, count=count, offset=file.tell())
-
-
-def _load(array: Array) -> NDArray[Any]:
-    if array.stype != NUMPY:
-        allowed = f"serialized as {NUMPY}"
-        raise InputError("arrays", of="a model", allowed=allowed, got=array.stype)
-    return cast("NDArray[Any]", np.load(io.BytesIO(array.data), allow_pickle=False))
-
-
-def to_array(part: Vector, slot: Slot | Array) -> Array:
-    """Floats as the array of a slot, or as one like another."""
-    if slot.dtype == "bfloat16":
-        bits = narrow_bfloat16(np.ascontiguousarray(part)).view("V2")
-        raw = Array(bits.reshape(slot.shape))
-        return Array(dtype="bfloat16", shape=slot.shape, stype=NUMPY, data=raw.data)
-    head = io.BytesIO()
-    values = part.astype(slot.dtype, copy=False).reshape(slot.shape)
-    npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(values))
-    data = b"".join((head.getvalue(), np.ascontiguousarray(values).reshape(-1).view(np.uint8).data))
-    return Array(dtype=slot.dtype, shape=slot.shape, stype=NUMPY, data=data)

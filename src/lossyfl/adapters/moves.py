@@ -11,9 +11,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from flwr.app import Array
 
-from lossyfl.adapters.layout import Exact, whole_values
+from lossyfl.adapters.arrays import Array, whole_values
+from lossyfl.adapters.exact import Exact
 from lossyfl.adapters.logs import shown
 from lossyfl.errors import Refused
 from lossyfl.protocol.rules import ReplyRule

@@ -1,18 +1,19 @@
 """Numbers between the server's vector and arrays of any dtype: widened, averaged, rounded, checked.
 
-An inner strategy calculates with NumPy, which has no bfloat16; whole numbers have a mean that is none; and a
-float16 overflows where the vector, float32 throughout, does not.
+A framework's own aggregation calculates with NumPy, which has no bfloat16; whole numbers have a mean that is
+none; and a float16 overflows where the vector, float32 throughout, does not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from flwr.app import Array, ArrayRecord
 from numpy.typing import NDArray
 
-from lossyfl.adapters.layout import Exact, Layout, Slot, to_array, whole_values
+from lossyfl.adapters.arrays import Array, Shaped, to_array, whole_values
+from lossyfl.adapters.exact import Exact
+from lossyfl.adapters.layout import Layout
 from lossyfl.errors import FrameError, Refused
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
@@ -47,24 +48,24 @@ def widened(layout: Layout) -> Layout:
 
 
 def widened_exact(others: Exact) -> Exact:
-    """Arrays that travel exactly, as an inner strategy can calculate with them."""
-    return {name: Array(whole_values(array)) for name, array in others.items()}
+    """Arrays that travel exactly, as NumPy can calculate with them."""
+    return {name: Array.of(whole_values(array)) for name, array in others.items()}
 
 
-def to_vector(record: ArrayRecord, layout: Layout) -> Vector:
-    """The floats that an inner strategy made, at the width at which it made them."""
-    parts = [record[slot.name].numpy().reshape(-1) for slot in layout.floats]
+def to_vector(model: Mapping[str, Array], layout: Layout) -> Vector:
+    """The floats that somebody else's aggregation made, at the width at which it made them."""
+    parts = [model[slot.name].numpy().reshape(-1) for slot in layout.floats]
     return np.concatenate([part.astype(np.float32) for part in parts])
 
 
-def converted(values: NDArray[Any], like: Slot | Array) -> Array:
+def converted(values: NDArray[Any], like: Shaped) -> Array:
     """Numbers as an array of another's dtype; whole numbers are rounded to."""
     if like.dtype == "bfloat16":
         return to_array(values.astype(np.float32), like)
     if values.dtype.name != like.dtype:
         whole = np.dtype(like.dtype).kind in "iu"
         values = (np.rint(values) if whole else values).astype(like.dtype)
-    return Array(np.asarray(values).reshape(like.shape))
+    return Array.of(np.asarray(values).reshape(like.shape))
 
 
 def check_width(number: int, reply: bytes, base: Vector, layout: Layout) -> None:

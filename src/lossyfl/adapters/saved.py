@@ -1,24 +1,20 @@
-"""The strategy's checkpoint: the server's state, the inner strategy's arrays, and how far it was.
+"""A training's checkpoint: the server's state, its peers, what is exact, and how far it was.
 
-Strategies of Flower have no way to save themselves. What they carry from round to round are arrays and
-numbers in their attributes (moments, momentum, the model of the round before, a clipping norm), also of a
-strategy inside; these are saved and put back by name, so settings are those of the checkpoint.
+Beside them the arrays and numbers that a framework's own aggregation carries from round to round (`inner`).
 """
 
-import inspect
 from dataclasses import dataclass, replace
-from logging import WARNING
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from flwr.app import Array, ArrayRecord
-from flwr.serverapp.strategy import Strategy
 from numpy.typing import NDArray
 
+from lossyfl.adapters.arrays import Array
+from lossyfl.adapters.exact import Exact
 from lossyfl.adapters.folders import TRAINING
-from lossyfl.adapters.layout import DTYPE, Exact, Layout, read_layout
-from lossyfl.adapters.logs import log
+from lossyfl.adapters.framework import OWN, Framework
+from lossyfl.adapters.layout import DTYPE, Layout, read_layout
 from lossyfl.adapters.peers import Known
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
@@ -44,12 +40,12 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """Everything that a strategy needs to go on.
+    """Everything that a training needs to go on.
 
     rounds:   that are done
     training: its name, by which devices know it
-    nodes:    that have said who they are
-    inner:    arrays and numbers of the inner strategy
+    nodes:    peers that have said who they are
+    inner:    arrays and numbers of the framework's own aggregation
     exact:    what of the model is not in the vector
     """
 
@@ -96,89 +92,20 @@ class Saved:
                 got = f"NaN, infinity or beyond after round {self.rounds}"
                 raise InputError(name, of=f"the checkpoint {path.name}", allowed=allowed, got=got)
 
-    def check(self, scheme: str, layout: Layout) -> None:
+    def check(self, scheme: str, layout: Layout, framework: Framework = OWN) -> None:
         """Raise if the checkpoint is of another training."""
+        of = framework.settings
         if scheme != self.scheme:
             allowed = f"{self.scheme}, as in the checkpoint (or another save_to)"
-            raise InputError("scheme", of="LossyStrategy", allowed=allowed, got=scheme)
+            raise InputError("scheme", of=of, allowed=allowed, got=scheme)
         if not layout.is_of(read_layout(self.layout)):
             allowed = "as in the checkpoint (or another save_to)"
             got = layout.text()
-            raise InputError("the model's arrays", of="LossyStrategy", allowed=allowed, got=got)
+            raise InputError("the model's arrays", of=of, allowed=allowed, got=got)
 
 
-def read_inner(inner: Strategy, path: str = "") -> tuple[Kept, ...]:
-    """What a strategy, and one inside it, carries from round to round: arrays and numbers."""
-    kept: list[Kept] = []
-    for attribute, value in vars(inner).items():
-        name = f"{path}{attribute}"
-        if isinstance(value, Strategy):
-            kept += read_inner(value, f"{name}.")
-        elif isinstance(value, float):
-            kept.append(_keep(name, "number", "", np.asarray(value)))
-        elif isinstance(value, ArrayRecord):
-            kept += [_keep(name, "record", key, own.numpy()) for key, own in value.items()]
-        elif isinstance(value, dict | list):
-            holder = "dict" if isinstance(value, dict) else "list"
-            # Arithmetic with arrays without axes, such as counts of batches, gives NumPy's scalars.
-            kept += [
-                _keep(name, holder, key, np.asarray(cast("NDArray[Any]", own)))
-                for key, own in _items(cast("dict[str, object] | list[object]", value))
-                if isinstance(own, np.ndarray | np.number)
-            ]
-    return tuple(kept)
-
-
-def restore_inner(inner: Strategy, kept: tuple[Kept, ...]) -> None:
-    """Put arrays and numbers back."""
-    for path, holder in dict.fromkeys((own.attribute, own.holder) for own in kept):
-        place, attribute = _place(inner, path)
-        arrays = {own.name: _array(own) for own in kept if own.attribute == path}
-        before = getattr(place, attribute, None)
-        value: object = arrays
-        if holder == "number":
-            value = _number(path, list(arrays.values()))
-            if before != value and attribute in inspect.signature(type(place)).parameters:
-                what = f"{attribute} of {type(place).__name__} is {value} as in the checkpoint"
-                log(WARNING, "lossyfl: %s, not %s; another save_to begins anew", what, before)
-        elif holder == "record":
-            value = ArrayRecord({name: Array(own) for name, own in arrays.items()})
-        elif holder == "list":
-            value = list(arrays.values())
-        elif isinstance(before, dict):
-            value = cast("dict[str, object]", before) | arrays
-        setattr(place, attribute, value)
-
-
-def _place(inner: Strategy, path: str) -> tuple[Strategy, str]:
-    """The strategy that has an attribute, which a file may call anything, and the attribute's name."""
-    *inside, attribute = path.split(".")
-    place: object = inner
-    for name in inside:
-        place = getattr(place, name, None)
-    plain = attribute.isidentifier() and not attribute.startswith("__")  # those are Python's
-    if not isinstance(place, Strategy) or not plain or callable(getattr(place, attribute, None)):
-        allowed = f"one of {type(inner).__name__}, as it was saved"
-        raise InputError("attribute", of="a checkpoint", allowed=allowed, got=path)
-    return place, attribute
-
-
-def _items(holder: dict[str, object] | list[object]) -> list[tuple[str, object]]:
-    if isinstance(holder, dict):
-        return list(holder.items())
-    return [(str(number), own) for number, own in enumerate(holder)]
-
-
-def _number(path: str, arrays: list[NDArray[Any]]) -> float:
-    """The one number that an attribute was."""
-    if len(arrays) != 1 or arrays[0].dtype.kind != "f" or arrays[0].ndim:
-        raise InputError(
-            path, of="a checkpoint", allowed="one number, as it was saved", got="others"
-        )
-    return float(arrays[0])
-
-
-def _keep(attribute: str, holder: str, name: str, array: NDArray[Any]) -> Kept:
+def keep(attribute: str, holder: str, name: str, array: NDArray[Any]) -> Kept:
+    """An array to be saved."""
     return Kept(
         attribute=attribute,
         holder=holder,
@@ -190,18 +117,19 @@ def _keep(attribute: str, holder: str, name: str, array: NDArray[Any]) -> Kept:
 
 
 def _keep_exact(name: str, array: Array) -> Kept:
-    kept = _keep("exact", "dict", name, array.numpy())
+    kept = keep("exact", "dict", name, array.numpy())
     return replace(kept, dtype=BRAIN) if array.dtype == BRAIN else kept
 
 
 def _exact_array(kept: Kept) -> Array:
     if kept.dtype != BRAIN:
-        return Array(_array(kept))
-    raw = Array(_array(replace(kept, dtype="|V2")))
-    return Array(dtype=BRAIN, shape=raw.shape, stype=raw.stype, data=raw.data)
+        return Array.of(array_of(kept))
+    raw = Array.of(array_of(replace(kept, dtype="|V2")))
+    return replace(raw, dtype=BRAIN)
 
 
-def _array(kept: Kept) -> NDArray[Any]:
+def array_of(kept: Kept) -> NDArray[Any]:
+    """The array that was saved; raises InputError if it is none."""
     try:
         if not DTYPE.fullmatch(kept.dtype):
             raise ValueError(kept.dtype)

@@ -3,7 +3,7 @@
 A batch norm's variance is no place for unbiased noise. Quantized coarsely it is below zero sooner or later,
 and its root is NaN; and it is on a scale of its own, so that one range for all makes every weight coarse. So
 statistics travel exactly, as counts of batches do: they are few. The server decides by their names, and
-the layout tells nodes.
+the layout tells devices.
 
 Names cannot say everything: what else must not be quantized is named by whoever knows the model (`also`).
 Copies of weights that follow them slowly are not here: they bear noise as weights do, and are as many.
@@ -95,7 +95,7 @@ def _named(names: Sequence[str], also: Sequence[str]) -> frozenset[str]:
         matches = [name for name in names if fnmatchcase(name, pattern)]
         if not matches:
             allowed = "names of arrays of floats, with * for anything"
-            raise InputError("exact", of="LossyStrategy", allowed=allowed, got=pattern)
+            raise InputError("exact", of="a model", allowed=allowed, got=pattern)
         found.update(matches)
     return frozenset(found)
 

@@ -1,4 +1,4 @@
-"""A strategy's results directory on a disk that may be full: no training stops for it.
+"""A training's results directory on a disk that may be full: no training stops for it.
 
 What cannot be written is kept, and written with the next round for which there is room.
 """
@@ -8,15 +8,12 @@ from dataclasses import asdict
 from logging import INFO, WARNING
 from pathlib import Path
 
-from lossyfl.adapters.logs import log
+from lossyfl.adapters.framework import Framework
 from lossyfl.errors import InputError
 from lossyfl.files.atomic import write_atomically
 from lossyfl.protocol.ledger import Ledger, Refusals
 from lossyfl.results.directory import Results, Sizes, State
 from lossyfl.results.records import Round
-
-COMMAND = "flwr run"
-"""What people type; Flower starts the server's process itself, with secrets on its command line."""
 
 REFUSALS = "refusals.json"
 """In a results directory: what was refused, if anything was."""
@@ -25,7 +22,8 @@ REFUSALS = "refusals.json"
 class Written:
     """What has been written of a training, and what has not been yet."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, framework: Framework) -> None:
+        self.framework = framework
         self._results = results
         self._waiting: list[tuple[Round, Ledger]] = []
         self._was_full = False
@@ -44,12 +42,14 @@ class Written:
                 del self._waiting[0]
             if refusals is not None and refusals.counts:
                 _write_refusals(self._results.folder / REFUSALS, refusals)
-            self._results.write_about(state, rounds, COMMAND, why)
+            self._results.write_about(state, rounds, self.framework.command, why)
         except (OSError, InputError) as error:
             self._complain(error, is_over=state != "running")
         else:
             if self._was_full:
-                log(INFO, "lossyfl: results are written again, and all rounds are there")
+                self.framework.log(
+                    INFO, "lossyfl: results are written again, and all rounds are there"
+                )
             self._was_full = False
 
     def _append(self, record: Round, ledger: Ledger) -> None:
@@ -65,10 +65,10 @@ class Written:
     def _complain(self, error: Exception, *, is_over: bool) -> None:
         if is_over and self._waiting:
             first = self._waiting[0][0].round + 1
-            log(WARNING, "lossyfl: results end before round %d: %s", first, error)
+            self.framework.log(WARNING, "lossyfl: results end before round %d: %s", first, error)
         elif not self._was_full:
             to_do = "make room: training goes on, and they are written as soon as that can be done"
-            log(WARNING, "lossyfl: results cannot be written: %s; %s", error, to_do)
+            self.framework.log(WARNING, "lossyfl: results cannot be written: %s; %s", error, to_do)
         self._was_full = True
 
 

@@ -8,8 +8,9 @@ from logging import WARNING
 
 from flwr.app import Message
 
-from lossyfl.adapters.logs import LONGEST_LINE, log, shown
+from lossyfl.adapters.logs import LONGEST_LINE, shown
 from lossyfl.errors import LossyflError, Refused
+from lossyfl.flower.framework import log
 from lossyfl.flower.mod import REFUSED
 from lossyfl.flower.replies import Answer, Note, Refuse, as_error, refusal_of
 from lossyfl.flower.training import Training
@@ -34,7 +35,7 @@ def take(
             work(answer)
         except Refused as error:
             if error.reason in ELSEWHERE:
-                training.nodes.forget(answer.node)
+                training.side.peers.forget(answer.node)
             failed.append(refuse(training, answer.message, error, noted=True))
         except Exception as error:  # that answer's, logged by `refusal_of`
             failed.append(refuse(training, answer.message, refusal_of(error, answer.node)))

@@ -15,9 +15,11 @@ from typing import cast
 from flwr.app import Error, Message, MetricRecord
 from flwr.serverapp.strategy import Strategy
 
-from lossyfl.adapters.envelope import Foreign, Up
-from lossyfl.adapters.logs import LONGEST_LINE, log, log_traceback, shown
+from lossyfl.adapters.envelope import Up
+from lossyfl.adapters.logs import LONGEST_LINE, shown
+from lossyfl.adapters.records import Foreign
 from lossyfl.errors import InputError, LossyflError
+from lossyfl.flower.framework import FLOWER, log
 from lossyfl.protocol.rules import LARGEST
 
 Refuse = Callable[["Answer", LossyflError], None]
@@ -62,7 +64,7 @@ def refusal_of(error: Exception, node: int) -> LossyflError:
     if isinstance(error, LossyflError):
         return error
     log(WARNING, "lossyfl: node %d: no check has foreseen its answer:", node)
-    log_traceback(error)
+    FLOWER.log_traceback(error)
     return Foreign(f"it caused {type(error).__name__}: {shown(error)}")
 
 

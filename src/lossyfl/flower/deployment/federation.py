@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossyfl.adapters.envelope import PIECE
+from lossyfl.adapters.records import PIECE
 from lossyfl.errors import Stopped
 from lossyfl.files.atomic import write_atomically
 from lossyfl.flower.app import PLAIN
