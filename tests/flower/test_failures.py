@@ -105,9 +105,7 @@ def test_replies_whose_arrays_have_lost_their_names(
     """Flower names the arrays of a list "0", "1", ..."""
     app = echo(lambda arrays: ArrayRecord(arrays.to_numpy_ndarrays()))
     LossyStrategy(fedavg()).start(LocalGrid(app, NODES, tmp_path), start(), num_rounds=1)
-    assert (
-        "an ArrayRecord of a list has no names: make it of a dict, or a state_dict" in caplog.text
-    )
+    assert "a list of arrays has no names: make it a dict, or a state_dict" in caplog.text
 
 
 @pytest.mark.parametrize("inner", [FedAvg, FedAdam])

@@ -121,13 +121,13 @@ def unpack_down(records: Mapping[str, Fields]) -> Down | None:
         )
 
 
-def unpack_up(records: Mapping[str, Fields]) -> Up | None:
+def unpack_up(records: Mapping[str, Fields], *, sender: str = "the device") -> Up | None:
     """What a device says; None if no record is ours, Foreign if they are not as they must be."""
-    found = unpack(records, sender="the device")
+    found = unpack(records, sender=sender)
     if found is None:
         return None
     fields, frames, exact = found
-    with damage("the device"):
+    with damage(sender):
         if len(frames) > 1:
             raise ValueError(f"{len(frames)} frames in a reply")
         return Up(

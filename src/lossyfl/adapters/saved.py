@@ -96,10 +96,10 @@ class Saved:
         """Raise if the checkpoint is of another training."""
         of = framework.settings
         if scheme != self.scheme:
-            allowed = f"{self.scheme}, as in the checkpoint (or another save_to)"
+            allowed = f"{self.scheme}, as in the checkpoint (or another file to begin anew)"
             raise InputError("scheme", of=of, allowed=allowed, got=scheme)
         if not layout.is_of(read_layout(self.layout)):
-            allowed = "as in the checkpoint (or another save_to)"
+            allowed = "as in the checkpoint (or another file to begin anew)"
             got = layout.text()
             raise InputError("the model's arrays", of=of, allowed=allowed, got=got)
 

@@ -43,7 +43,7 @@ def unwrap(training: Training, replies: list[Message]) -> tuple[list[Answer], li
 
 
 def _answer(training: Training, node: int, reply: Message) -> Answer:
-    up = unpack_up(take_records(reply.content))
+    up = unpack_up(take_records(reply.content), sender="the node")
     if up is None:
         raise Foreign(
             f"node {node} answers without lossyfl: put lossy_mod first into its app, "
