@@ -169,19 +169,19 @@ def test_what_no_check_has_foreseen(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Errors that are not ours, of each step, are that answer's; the log says where they come from."""
-    package = "lossyfl.flower"
+    package = "lossyfl.adapters.training"
 
     def failing(number: int, *_: object) -> None:
         if number == 0:
             raise ZeroDivisionError("a \x1b[31mcheck")
 
-    monkeypatch.setattr(f"{package}.aggregating.check_width", failing)
+    monkeypatch.setattr(f"{package}.check_width", failing)
     assert_one_is_refused(train(tmp_path / "take", lambda *_: None, name), unreadable=2)
     assert "in failing" in caplog.text
     assert r"it caused ZeroDivisionError: a \x1b[31mcheck" in caplog.text
     assert "\x1b" not in caplog.text
-    monkeypatch.setattr(f"{package}.incoming.check_number", failing)
-    monkeypatch.setattr(f"{package}.aggregating.check_width", lambda *_: None)
+    monkeypatch.setattr(f"{package}.check_number", failing)
+    monkeypatch.setattr(f"{package}.check_width", lambda *_: None)
     assert_one_is_refused(train(tmp_path / "unwrap", lambda *_: None, name), unreadable=2)
 
 
