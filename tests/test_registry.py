@@ -69,6 +69,15 @@ def test_what_has_no_options_says_so() -> None:
         things.build("plain:foo=3")
 
 
+def test_names_of_what_has_a_method() -> None:
+    things: Registry[object] = Registry("thing", makes="a thing")
+    things.register("text")(str)
+    things.register("number")(int)
+    assert things.names() == ["number", "text"]
+    assert things.names(method="upper") == ["text"]
+    assert things.names(method="nobodys") == []
+
+
 def test_a_name_is_taken_once() -> None:
     with pytest.raises(InputError, match="a name that is not taken"):
         register("stochastic")(Stochastic)
