@@ -95,7 +95,7 @@ class Budget:
         for each in self.plan.targets:
             if each.nmse is not None and each.nmse < FINEST:
                 allowed = f"an nmse of {FINEST:g} or more"
-                raise InputError("budget", of=self.of, allowed=allowed, got=f"nmse={each.nmse:g}")
+                raise InputError("budget", of=self.of, allowed=allowed, got=str(each))
             bits = each.bits_for(entries)
             if bits is not None and not least <= bits / 8 <= raw:
                 allowed = (
@@ -159,7 +159,7 @@ def budgeted(text: str, quantizer: Quantizer, *, of: str = "a link", first: int 
     first: the first round with a frame
     """
     chosen, sizable = plan(str(text), of=of, first=first), adjustable(quantizer)
-    for each in chosen.targets:
+    for each in chosen.targets:  # what a quantizer refuses it says now, not in some round
         sizable.with_target(each)
     return Budget(quantizer=sizable, plan=chosen, of=of)
 

@@ -93,7 +93,7 @@ def target(text: object, *, of: str, name: str = "target") -> Target:
     if (error is None) != (unit in UNITS) or (error and unit):
         allowed = f'{ALLOWED} (did you mean "{number}{_near(unit)}"?)' if _near(unit) else ALLOWED
         raise InputError(name, of=of, allowed=allowed, got=text)
-    if not 0 < value < math.inf:
+    if not 0 < value * UNITS.get(unit, 1) < math.inf:
         raise InputError(name, of=of, allowed=f"{ALLOWED}, above 0", got=text)
     if error:
         if value >= 1:
@@ -117,7 +117,7 @@ def _near(unit: str) -> str:
 def check_reached(nmse: float, wanted: Target, *, of: str) -> None:
     """Raise if an error is larger than what was asked for: no promise is broken silently."""
     if wanted.nmse is not None and nmse > wanted.nmse * (1 + SLACK):
-        raise OutOfReach("target", of=of, nmse=nmse, got=f"nmse={wanted.nmse:g}")
+        raise OutOfReach("target", of=of, nmse=nmse, got=str(wanted))
 
 
 def check_unset(own: Target | None, default: Target | None, *, of: str) -> None:
