@@ -1,12 +1,16 @@
 """What quantizers give and what frames carry: symbols, and tables that turn them back into floats.
 
 Reconstruction is a table look-up, so that the server and all devices agree to the bit whatever the
-quantizer was: a decoder knows tables, never quantizers.
+quantizer was: a decoder knows tables, never quantizers. `Steps` is what may change with the round: levels,
+budgets, step sizes.
 """
 
 import math
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from itertools import pairwise
+from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +24,7 @@ Symbols: TypeAlias = NDArray[np.uint8 | np.uint16]
 Bounds: TypeAlias = NDArray[np.int64]
 Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
+T = TypeVar("T")
 
 MAX_ALPHABET = 65_536
 LEAST_UNIFORM = 3
@@ -194,6 +199,8 @@ class Quantized:
 class Quantizer(Protocol):
     """What a quantizer must be; `@register("name")` makes it known to command line and tests.
 
+    One whose size a budget can set is `lossyfl.quantizers.targets.Adjustable`, too.
+
     unbiased: whether the mean of the quantized vector is the vector
     """
 
@@ -216,6 +223,43 @@ class Quantizer(Protocol):
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """The bits that the quantizer's paper counts, to be shown beside the real bytes."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Steps(Generic[T]):
+    """Values and the rounds from which they hold.
+
+    >>> Steps((0, 50), (8, 2)).at(60)
+    2
+    """
+
+    rounds: tuple[int, ...]
+    values: tuple[T, ...]
+
+    @property
+    def rise(self) -> bool:
+        """Whether every round has one value: rounds rise, and the first is round 0."""
+        return self.rounds[:1] == (0,) and all(a < b for a, b in pairwise(self.rounds))
+
+    def at(self, round: int) -> T:
+        """The value of a round."""
+        return self.values[bisect_right(self.rounds, round) - 1]
+
+
+def parse_steps(text: str, value: Callable[[str], T], *, wrong: InputError) -> Steps[T]:
+    """What "8@0/2@50" says; a value alone holds from round 0.
+
+    value: makes a value of its text; it may raise an error of its own
+    wrong: raised where a text is no value, or no round
+    """
+    pairs = [step.partition("@")[::2] for step in text.split("/")]
+    try:
+        rounds = tuple(int(start or 0) for _, start in pairs)
+        return Steps(rounds, tuple(value(said) for said, _ in pairs))
+    except InputError:  # a ValueError, too, and it says more
+        raise
+    except ValueError:
+        raise wrong from None
 
 
 def read_only(x: Vector) -> Vector:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.compressors import Compressor, Schedule, SendContext
-from lossyfl.compressors.budgeted import ADJUSTABLE, SMALLEST, budgeted_once
+from lossyfl.compressors.budgeted import SMALLEST, budgeted_once
 from lossyfl.errors import InputError
-from lossyfl.quantizers import quantizer
+from lossyfl.quantizers import adjustable_names, quantizer
 from lossyfl.quantizers.targets import target
 from lossyfl.streams import stream
 from lossyfl.types import Vector
@@ -75,7 +75,7 @@ def measure(x: Vector, limit: str | None = None) -> Measured:
     """Every quantizer on a vector: within a budget, or at several rates."""
     some = tuple(r for r in RATES if (target(r, of="tune").rate or 0) * len(x) >= 8 * SMALLEST)
     compressors: dict[tuple[str, str], Compressor] = {}
-    for name in ADJUSTABLE:
+    for name in adjustable_names():
         for each in some if limit is None else (limit,):
             compressor = budgeted_once(each, quantizer(name), of="tune --vector")
             compressor.check([len(x)])

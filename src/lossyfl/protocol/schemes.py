@@ -35,7 +35,7 @@ from lossyfl.quantizers.deadzone import Deadzone
 from lossyfl.quantizers.rotated import Rotated, Signs
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.registry import Registry
-from lossyfl.types import Quantizer, Scale
+from lossyfl.types import Quantizer, Scale, parse_steps
 
 ServerModel = Literal["estimate", "preserved"]
 Levels = int | str
@@ -395,11 +395,7 @@ def levels(q: Levels, scale: Scale) -> Schedule:
     """
     if isinstance(q, int):
         return Schedule.constant(Stochastic(levels=q, scale=scale))
-    pairs = [step.partition("@")[::2] for step in str(q).split("/")]
-    try:
-        steps = [(int(start or 0), int(value)) for value, start in pairs]
-    except ValueError:
-        allowed = 'a number, or levels and the rounds they begin, as "8@0/4@50"'
-        raise InputError("q", of="scheme", allowed=allowed, got=q) from None
-    quantizers = tuple(Stochastic(levels=value, scale=scale) for _, value in steps)
-    return Schedule(tuple(start for start, _ in steps), quantizers)
+    allowed = 'a number, or levels and the rounds they begin, as "8@0/4@50"'
+    wrong = InputError("q", of="scheme", allowed=allowed, got=q)
+    steps = parse_steps(str(q), int, wrong=wrong)
+    return Schedule(steps.rounds, tuple(Stochastic(levels=n, scale=scale) for n in steps.values))

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from lossyfl.errors import InputError, one_of
 from lossyfl.quantizers.eden import Eden
+from lossyfl.quantizers.targets import Target, adjustable
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Quantizer, Rotation, Scale, Vector
 from lossyfl.wire.rotation import padded_length, rotate
@@ -51,6 +52,10 @@ class Rotated:
     def scale(self) -> Scale:
         """The inner quantizer's."""
         return self.inner.scale
+
+    def with_target(self, target: Target) -> "Rotated":
+        """The same for another target of the inner quantizer; raises if that has none."""
+        return replace(self, inner=adjustable(self.inner).with_target(target))
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of the rotated vector."""
