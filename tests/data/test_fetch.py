@@ -13,21 +13,21 @@ from tests.data.small import SMALL_FASHION, SMALL_MNIST, same
 from lossyfl.data import Dataset, load
 from lossyfl.data import store as storing
 from lossyfl.data.fetch import FetchError, fetch
-from lossyfl.data.sources import SOURCES, Source, SourceError
+from lossyfl.data.sources import SOURCES, DatasetSource, SourceError
 from lossyfl.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("small_sets")
 
 
-def source(title: str, get: Callable[[], Dataset]) -> Source:
+def source(title: str, get: Callable[[], Dataset]) -> DatasetSource:
     def into(_name: str, folder: Path) -> Dataset:
         (folder / "archive").write_text("as a download would be")
         return get()
 
-    return Source(title=title, get=into)
+    return DatasetSource(title=title, get=into)
 
 
-def failing(error: BaseException, title: str = "broken") -> Source:
+def failing(error: BaseException, title: str = "broken") -> DatasetSource:
     def get() -> Dataset:
         raise error
 

@@ -11,7 +11,7 @@ import pytest
 from tests.report.synthetic import SETTINGS, record, write
 
 from lossyfl.report.groups import group
-from lossyfl.report.link import Link
+from lossyfl.report.link import LinkSpeeds
 from lossyfl.report.page import page
 from lossyfl.report.payload import Options
 from lossyfl.report.runs import find
@@ -86,7 +86,7 @@ def test_twenty_runs_of_a_thousand_rounds_are_small(twenty: Path) -> None:
 def test_curves_in_the_payload(tmp_path: Path) -> None:
     write(tmp_path / "a", rounds=[record(0, accuracy=0.25), record(1, accuracy=None)])
     write(tmp_path / "b", replace(SETTINGS, seed=1), rounds=[record(0, accuracy=0.75)])
-    facts = payload(made(tmp_path, Options(link=Link(downlink=5e5), reload=3.0)))
+    facts = payload(made(tmp_path, Options(link=LinkSpeeds(downlink=5e5), reload=3.0)))
     assert facts["reload"] == 3.0
     assert facts["link"]["downlink"] == 5e5
     (each,) = facts["groups"]

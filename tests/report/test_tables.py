@@ -9,7 +9,7 @@ import pytest
 from tests.report.synthetic import SETTINGS, record, write
 
 from lossyfl.report.groups import group
-from lossyfl.report.link import Link
+from lossyfl.report.link import LinkSpeeds
 from lossyfl.report.markdown import markdown
 from lossyfl.report.runs import find
 from lossyfl.report.tables import csv_of_groups, csv_of_rounds
@@ -91,11 +91,11 @@ def test_csv_is_read_back_with_numbers_in_full(tmp_path: Path) -> None:
 
 def test_markdown_has_all_that_the_page_has(tmp_path: Path) -> None:
     write(tmp_path / "a")
-    text = markdown(group(find([tmp_path])), "How it *was* made", Link())
+    text = markdown(group(find([tmp_path])), "How it *was* made", LinkSpeeds())
     assert text.startswith("How it \\*was\\* made\n")
     assert "saving down after the initial model" in text
     assert "1.00 Mbit/s down, 250 kbit/s up: broadcast | unicast |" in text
-    assert "pays down below" in text
+    assert "break-even rate down" in text
     assert f'- `{tmp_path / "a"}`: task = "digits"' in text
 
 

@@ -82,7 +82,7 @@ def _is_there(run: Run, others: Sequence[Run]) -> bool:
 
 
 def _same(one: Sequence[Round], other: Sequence[Round]) -> bool:
-    """Whether they came out alike; a run to which rounds were added has looks in between."""
+    """Whether they came out alike; a run to which rounds were added has evaluations in between."""
     return len(one) == len(other) and all(
         _outcome(a) == _outcome(b)
         and (a.accuracy == b.accuracy or None in (a.accuracy, b.accuracy))

@@ -2,7 +2,7 @@
 
 config.toml        every setting; `lossyfl run config.toml` repeats the run
 run.json           versions, machine, command, state, and a summary at the end
-rounds.jsonl       a line a round: accuracy, losses, bytes, times (`records.Round`)
+rounds.jsonl       a line per round: accuracy, losses, bytes, times (`records.Round`)
 ledger.csv         every frame (`ledger_file`)
 model.safetensors  the model at the end
 checkpoint/        what `lossyfl resume` goes on from; may be deleted when the run is done
@@ -56,9 +56,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What a run came to.
+    """The results of a run in a few numbers.
 
-    accuracy: of the last look at the test set, None if there was none
+    accuracy: of the last evaluation, None if there was none
     down, up: bytes; a broadcast counts once, where there is one
     saving_*: against 32-bit floats
     paper_*:  the saving by the paper's count
@@ -113,7 +113,7 @@ class Results:
         disk.sync_folder(self.folder.absolute().parent)
 
     def close_to_others(self) -> None:
-        """Have a folder for checkpoints that only its owner can look into."""
+        """Have a folder for checkpoints that only its owner can open."""
         try:
             private_folder(self.checkpoint)
         except OSError as error:

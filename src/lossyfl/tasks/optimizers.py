@@ -67,7 +67,7 @@ def optimizer(spec: str) -> LocalOptimizer:
 
 @register("sgd")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sgd:
+class LocalSgd:
     """theta -= lr (g + decay theta), or with momentum: v = momentum v + g + decay theta."""
 
     momentum: float = 0.0
@@ -92,7 +92,7 @@ class Sgd:
 
 @register("adam")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adam:
+class LocalAdam:
     """theta -= lr m / (sqrt(v) + eps), both means corrected for their start at zero."""
 
     beta1: float = 0.9

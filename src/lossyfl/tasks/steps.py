@@ -84,7 +84,7 @@ class Exponential:
         _positive("rate", "exponential", self.rate)
 
     def at(self, round: int) -> float:
-        """One factor a round."""
+        """One factor per round."""
         return self.start * self.rate**round
 
 

@@ -13,7 +13,7 @@ class SourceError(LossyflError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class DatasetSource:
     """One way to get a data set.
 
     title: what is tried, as the user reads it
