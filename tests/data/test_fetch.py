@@ -52,7 +52,7 @@ class TestFetch:
             f"mnist: stored in {target}",
         ]
 
-    def test_default_root_is_where_load_looks(
+    def test_default_root_is_where_load_searches(
         self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert fetch("mnist", sources=[GOOD]) == cache / "mnist"

@@ -79,7 +79,7 @@ def test_killed_at_random_moments(workers: int, every: str, optimizer: str, tmp_
 
 
 def test_workers_end_with_the_run_and_a_resume_waits_for_them(tmp_path: Path) -> None:
-    """Killed in the middle of long visits: nobody goes on to write for the run that is gone."""
+    """Killed in the middle of long jobs: nobody goes on to write for the run that is gone."""
     asked = replace(BASE, task=f"{TINY}:pause=0.3", rounds=2, slow=0.0, drop_out=0.0)
     run(replace(asked, task=TINY), tmp_path / "whole")
     (tmp_path / "settings.toml").write_text(asked.toml())

@@ -12,7 +12,7 @@ from lossyfl.data.verify import verify
 
 
 def load(name: str, folder: Path | None = None) -> Dataset:
-    """The data set, checked; `folder` is the only place that is looked at if it is given.
+    """The data set, checked; `folder` is the only place that is searched if it is given.
 
     >>> load("digits").train_x.shape
     (1437, 1, 8, 8)

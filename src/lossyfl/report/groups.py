@@ -37,7 +37,7 @@ class Group:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of its runs."""
+        """The seeds of its runs, in order."""
         return tuple(run.settings.seed for run in self.runs)
 
     @property

@@ -177,7 +177,7 @@ def _short(value: float | None) -> str:
 
 
 def _three(value: float | None) -> str:
-    """Three digits."""
+    """A number with three digits; a dash for None."""
     return text.MISSING if value is None else f"{value:.3g}"
 
 

@@ -169,7 +169,7 @@ class Results:
             raise InputError("out", of="a run", allowed=allowed, got=str(error)) from error
 
     def write_config(self, settings: Experiment) -> None:
-        """All settings."""
+        """Write all settings of the run to config.toml."""
         write_atomically(self.config, [settings.toml().encode()])
 
     def read_config(self) -> Experiment:

@@ -121,7 +121,7 @@ class Round:
         return self.down if self.copies is None else self.copies
 
     def line(self) -> str:
-        """As a line of JSON."""
+        """The record as one line of JSON."""
         return json.dumps(asdict(self)) + "\n"
 
 

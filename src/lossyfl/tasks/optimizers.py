@@ -84,7 +84,7 @@ class LocalSgd:
         return ("momentum_buffer",) if self.momentum else ()
 
     def make(self, parameter: "nn.Parameter") -> "Optimizer":
-        """Torch's SGD."""
+        """Torch's SGD over the flat parameter; the step size multiplies its unit rate."""
         from torch.optim import SGD
 
         return SGD([parameter], lr=1.0, momentum=self.momentum, weight_decay=self.decay)
@@ -110,11 +110,11 @@ class LocalAdam:
 
     @property
     def buffers(self) -> tuple[str, ...]:
-        """Both means."""
+        """The running means of gradients and of their squares."""
         return ("exp_avg", "exp_avg_sq")
 
     def make(self, parameter: "nn.Parameter") -> "Optimizer":
-        """Torch's Adam."""
+        """Torch's Adam over the flat parameter."""
         from torch.optim import Adam
 
         betas = (self.beta1, self.beta2)

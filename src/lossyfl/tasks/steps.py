@@ -74,7 +74,7 @@ class Inverse:
 @register("exponential")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exponential:
-    """start * rate^t."""
+    """A step size that falls by one factor per round: start * rate^t."""
 
     start: float
     rate: float = 0.99

@@ -1,4 +1,4 @@
-"""What a source is."""
+"""One way to get a data set, and what it raises when it fails."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
