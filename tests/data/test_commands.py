@@ -11,7 +11,7 @@ from tests.data.small import SMALL_CIFAR, SMALL_FASHION, SMALL_MNIST
 from typer.testing import CliRunner
 
 from lossyfl.commands.data import app
-from lossyfl.data.sources import Source, SourceError
+from lossyfl.data.sources import DatasetSource, SourceError
 from lossyfl.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("small_sets")
@@ -92,9 +92,9 @@ class TestFetch:
             raise SourceError("no connection")
 
         sources = {
-            "mnist": [Source(title="mirror", get=nothing)],  # pyright: ignore[reportArgumentType]
-            "fashion-mnist": [Source(title="mirror", get=lambda *_: SMALL_FASHION.dataset)],
-            "cifar10": [Source(title="mirror", get=lambda *_: SMALL_CIFAR.dataset)],
+            "mnist": [DatasetSource(title="mirror", get=nothing)],  # pyright: ignore[reportArgumentType]
+            "fashion-mnist": [DatasetSource(title="mirror", get=lambda *_: SMALL_FASHION.dataset)],
+            "cifar10": [DatasetSource(title="mirror", get=lambda *_: SMALL_CIFAR.dataset)],
         }
         monkeypatch.setattr("lossyfl.data.sources.SOURCES", sources)
         done = run("fetch", "all", "--data-dir", tmp_path, code=2)

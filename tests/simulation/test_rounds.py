@@ -232,7 +232,7 @@ def test_evaluation_now_and_then_and_at_the_end(tmp_path: Path) -> None:
     assert seen == [2, 4, 5, 6, 7]
 
 
-def test_the_model_of_the_devices_can_be_looked_at(tmp_path: Path) -> None:
+def test_the_model_of_the_devices_can_be_evaluated(tmp_path: Path) -> None:
     """A round later it is the server's, where the downlink loses nothing."""
     exact = replace(BASE, scheme="lossless")
     run(exact, tmp_path / "server")
@@ -246,7 +246,7 @@ def test_the_model_of_the_devices_can_be_looked_at(tmp_path: Path) -> None:
         replace(exact, evaluate="us")
 
 
-def test_the_average_of_what_devices_held_can_be_looked_at(tmp_path: Path) -> None:
+def test_the_average_of_what_devices_held_can_be_evaluated(tmp_path: Path) -> None:
     """It is kept as the model, and follows from the models of shorter runs."""
     held: list[Vector] = []
     for length in (1, 2, 3):

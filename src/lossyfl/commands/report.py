@@ -56,11 +56,11 @@ def report(
     Runs that differ only in their seed are drawn as one curve with a band.
     """
     from lossyfl.report.figure import X, draw
-    from lossyfl.report.link import Link
+    from lossyfl.report.link import LinkSpeeds
     from lossyfl.report.payload import Options
     from lossyfl.report.units import rate, seconds
 
-    link = Link(
+    link = LinkSpeeds(
         downlink=rate(downlink, name="downlink"),
         uplink=rate(uplink, name="uplink"),
         latency=seconds(latency, name="latency"),

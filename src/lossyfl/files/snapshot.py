@@ -73,7 +73,7 @@ def load(path: Path, kind: type[T], *, mapped: bool = False, digest: bool = True
     """The state of a file; raises if it is of another kind or version, or damaged.
 
     mapped: large arrays stay on the disk until they are used, and cannot be written to
-    digest: whether to look at every byte for that
+    digest: whether to check every byte for that
     """
     if not path.is_file() or path.is_symlink():
         allowed = "one that exists, and no link"

@@ -48,7 +48,7 @@ class Setup:
 
     @property
     def devices(self) -> int:
-        """M."""
+        """How many devices there are: the paper's M."""
         return len(self.parts)
 
     @property

@@ -61,7 +61,7 @@ class Inverse:
 @register("exponential")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exponential:
-    """start * rate^t."""
+    """A step size that falls by one factor per round: start * rate^t."""
 
     start: float
     rate: float = 0.99
@@ -71,7 +71,7 @@ class Exponential:
         _positive("rate", "exponential", self.rate)
 
     def at(self, round: int) -> float:
-        """One factor a round."""
+        """One factor per round."""
         return self.start * self.rate**round
 
 

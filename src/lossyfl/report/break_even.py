@@ -1,8 +1,8 @@
-"""Whether compression pays: seconds spent on coding against bytes saved, in the median round.
+"""The link rate at which compression breaks even, in the median round.
 
-A link is slow enough if sending what was saved would take longer than coding it did:
+Below it a link is slow enough that sending the saved bytes would take longer than coding did:
 
-    8 (raw - real) / rate > coding,   so it pays below   rate = 8 (raw - real) / coding
+    8 (raw - real) / rate > coding   holds for   rate < 8 (raw - real) / coding
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from lossyfl.report.runs import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pays:
+class BreakEven:
     """One direction of a group, in its median round.
 
     saved:   bytes fewer than 32-bit floats, of the broadcast or of the longest reply
@@ -26,15 +26,15 @@ class Pays:
     seconds: float
 
     @property
-    def below(self) -> float | None:
-        """The rate in bits a second below which it pays; None if nothing was saved."""
+    def rate(self) -> float | None:
+        """Bits per second below which compression saves time; None if nothing was saved."""
         if self.saved <= 0:
             return None
         return 8 * self.saved / self.seconds if self.seconds > 0 else float("inf")
 
 
-def downlink(group: Group) -> Pays:
-    """Of the broadcast, sent once for all; of all copies, where there is none."""
+def downlink(group: Group) -> BreakEven:
+    """Of the broadcast, sent once for all; of all copies, where every device is sent its own."""
 
     def saved(run: Run) -> list[float]:
         return [record.handed.raw - record.handed.nbytes for record in run.rounds]
@@ -42,7 +42,7 @@ def downlink(group: Group) -> Pays:
     return _median(group, saved, lambda run: [coding_down(record) for record in run.rounds])
 
 
-def uplink(group: Group) -> Pays:
+def uplink(group: Group) -> BreakEven:
     """Of the longest reply."""
 
     def saved(run: Run) -> list[float]:
@@ -54,7 +54,7 @@ def uplink(group: Group) -> Pays:
 
 def _median(
     group: Group, saved: Callable[[Run], list[float]], spent: Callable[[Run], list[float]]
-) -> Pays:
+) -> BreakEven:
     less = [value for run in group.runs for value in saved(run)]
     seconds = [value for run in group.runs for value in spent(run)]
-    return Pays(saved=median(less or [0.0]), seconds=median(seconds or [0.0]))
+    return BreakEven(saved=median(less or [0.0]), seconds=median(seconds or [0.0]))

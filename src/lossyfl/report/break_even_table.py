@@ -1,17 +1,19 @@
-"""Whether compression pays, as a table in the page."""
+"""Break-even rates of compression, as a table in the page."""
 
 from collections.abc import Sequence
 
 from lossyfl.report import text
+from lossyfl.report.break_even import BreakEven, downlink, uplink
 from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, tag
-from lossyfl.report.pays import Pays, downlink, uplink
 from lossyfl.report.results_table import named
 
-HEADS = ("saved a round", "coding", "pays below", "saved a reply", "coding", "pays below")
+HEADS = (
+    "saved per round", "coding", "break-even rate", "saved per reply", "coding", "break-even rate",
+)  # fmt: skip
 
 
-def pays_table(groups: Sequence[Group]) -> Markup:
+def break_even_table(groups: Sequence[Group]) -> Markup:
     """A row for each group: bytes saved, seconds of coding, and the rate where they are even."""
     above = tag(
         "tr",
@@ -30,15 +32,15 @@ def pays_table(groups: Sequence[Group]) -> Markup:
         )
         for number, group in enumerate(groups)
     ]
-    table = tag("table", tag("thead", above, head), tag("tbody", *body), id="pays")
-    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label="Does it pay")
+    table = tag("table", tag("thead", above, head), tag("tbody", *body), id="break-even")
+    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label="Break-even")
 
 
-def _direction(pays: Pays) -> tuple[Markup, Markup, Markup]:
-    below = pays.below
-    saved = text.size(pays.saved) if below is not None else "nothing"
+def _direction(found: BreakEven) -> tuple[Markup, Markup, Markup]:
+    rate = found.rate
+    saved = text.size(found.saved) if rate is not None else "nothing"
     return (
         tag("td", saved),
-        tag("td", text.duration(pays.seconds)),
-        tag("td", text.MISSING if below is None else tag("b", text.limit(below))),
+        tag("td", text.duration(found.seconds)),
+        tag("td", text.MISSING if rate is None else tag("b", text.limit(rate))),
     )

@@ -1,0 +1,210 @@
+"""The shape of the sources: class names, sizes, and a test file beside every module.
+
+Each rule has two lists. In the first are exceptions for a reason that a reader would share; one that is no
+longer needed must go. In the second is what is yet to be mended; it only ever gets shorter.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "lossyfl"
+FOLDERS = (PACKAGE, ROOT / "benchmarks")
+TREES = {
+    str(path.relative_to(folder.parent)): ast.parse(path.read_text())
+    for folder in FOLDERS
+    for path in sorted(folder.rglob("*.py"))
+}
+
+LINES, BODY, PARAMETERS = 300, 50, 8
+
+LONG_FILES: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {}
+MANY_PARAMETERS: dict[str, str] = {}
+SHARED_NAMES: dict[str, str] = {}
+WITHOUT_TESTS: dict[str, str] = {
+    "lossyfl/__main__.py": "one line; tests/test_cli.py starts it",
+}
+"""Exceptions, each with its reason."""
+
+YET_LONG_FILES = {
+    "benchmarks/codec.py",
+    "benchmarks/server.py",
+    "lossyfl/flower/deployment/federation.py",
+    "lossyfl/flower/envelope.py",
+    "lossyfl/flower/journal.py",
+    "lossyfl/flower/layout.py",
+    "lossyfl/flower/mod.py",
+    "lossyfl/flower/strategy.py",
+    "lossyfl/protocol/ledger.py",
+    "lossyfl/protocol/schemes.py",
+    "lossyfl/protocol/server.py",
+}
+YET_LONG_FUNCTIONS = {
+    "benchmarks/codec.py: _measure_speed",
+    "lossyfl/commands/bound.py: bound",
+    "lossyfl/commands/compare.py: compare",
+    "lossyfl/commands/reproduce.py: reproduce",
+    "lossyfl/commands/run.py: run",
+    "lossyfl/commands/tune.py: tune",
+    "lossyfl/protocol/server.py: __init__",
+}
+YET_MANY_PARAMETERS = {
+    "lossyfl/commands/bound.py: bound",
+    "lossyfl/commands/compare.py: compare",
+    "lossyfl/commands/deploy_demo.py: deploy_demo",
+    "lossyfl/commands/report.py: report",
+    "lossyfl/commands/reproduce.py: reproduce",
+    "lossyfl/commands/run.py: resume",
+    "lossyfl/commands/run.py: run",
+    "lossyfl/commands/tune.py: tune",
+    "lossyfl/flower/strategy.py: __init__",
+    "lossyfl/kernels/cells.py: costs_of_largest",
+    "lossyfl/kernels/cells.py: search_steps",
+    "lossyfl/kernels/dither.py: add_dither",
+    "lossyfl/kernels/stochastic.py: draw_levels",
+    "lossyfl/protocol/schemes.py: lean",
+    "lossyfl/protocol/schemes.py: lfl",
+    "lossyfl/protocol/server.py: __init__",
+}
+YET_SHARED_NAMES = {
+    "Answer", "Coded", "Count", "Measured", "Plain", "Plan", "Row", "Several", "Tally",
+}  # fmt: skip
+YET_WITHOUT_TESTS = {
+    "lossyfl/commands/codec.py",
+    "lossyfl/commands/data.py",
+    "lossyfl/commands/demo.py",
+    "lossyfl/commands/options.py",
+    "lossyfl/commands/report.py",
+    "lossyfl/commands/reproduce.py",
+    "lossyfl/commands/tally.py",
+    "lossyfl/commands/terminal.py",
+    "lossyfl/commands/tune.py",
+    "lossyfl/commands/variadic.py",
+    "lossyfl/compressors/base.py",
+    "lossyfl/compressors/guarded.py",
+    "lossyfl/compressors/scheduled.py",
+    "lossyfl/experiments/codec_demo.py",
+    "lossyfl/experiments/distortion.py",
+    "lossyfl/experiments/vectors.py",
+    "lossyfl/flower/aggregating.py",
+    "lossyfl/flower/app.py",
+    "lossyfl/flower/checkpoint.py",
+    "lossyfl/flower/deployment/certificates.py",
+    "lossyfl/flower/deployment/federation.py",
+    "lossyfl/flower/deployment/network.py",
+    "lossyfl/flower/incoming.py",
+    "lossyfl/flower/logs.py",
+    "lossyfl/flower/nodes.py",
+    "lossyfl/flower/outgoing.py",
+    "lossyfl/flower/refusing.py",
+    "lossyfl/flower/saved.py",
+    "lossyfl/flower/simulate.py",
+    "lossyfl/flower/training.py",
+    "lossyfl/flower/weights.py",
+    "lossyfl/flower/written.py",
+    "lossyfl/kernels/checks.py",
+    "lossyfl/links/base.py",
+    "lossyfl/links/direct.py",
+    "lossyfl/links/error_feedback.py",
+    "lossyfl/links/lossless.py",
+    "lossyfl/protocol/aggregation.py",
+    "lossyfl/protocol/digests.py",
+    "lossyfl/protocol/replies.py",
+    "lossyfl/protocol/states.py",
+    "lossyfl/quantizers/cells.py",
+    "lossyfl/quantizers/largest.py",
+    "lossyfl/quantizers/rotated.py",
+    "lossyfl/wire/body.py",
+    "lossyfl/wire/facts.py",
+    "lossyfl/wire/tables.py",
+    "benchmarks/flower_overhead.py",
+    "benchmarks/growth.py",
+    "benchmarks/peer.py",
+    "benchmarks/shapes.py",
+    "benchmarks/timing.py",
+    "benchmarks/trial.py",
+}
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many there are, `self` and `cls` aside."""
+    named = chain(node.args.posonlyargs, node.args.args, node.args.kwonlyargs)
+    return sum(each.arg not in ("self", "cls") for each in named)
+
+
+def check(found: set[str], reasons: dict[str, str], yet: set[str]) -> None:
+    """Fail for what is on neither list, and for an exception that nothing needs."""
+    assert not found - set(reasons) - yet, sorted(found - set(reasons) - yet)
+    assert not set(reasons) - found, f"no longer needed: {sorted(set(reasons) - found)}"
+
+
+def test_no_class_name_is_used_twice() -> None:
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path, tree in TREES.items():
+        if path.startswith("lossyfl/"):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef):
+                    places[node.name].append(path)
+    shared = {name for name, where in places.items() if len(where) > 1}
+    check(shared, SHARED_NAMES, YET_SHARED_NAMES)
+
+
+def test_no_file_is_over_300_lines() -> None:
+    long = {
+        str(path.relative_to(folder.parent))
+        for folder in FOLDERS
+        for path in folder.rglob("*.py")
+        if len(path.read_text().splitlines()) > LINES
+    }
+    check(long, LONG_FILES, YET_LONG_FILES)
+
+
+def test_no_function_is_over_50_lines() -> None:
+    long = {
+        f"{path}: {node.name}"
+        for path, tree in TREES.items()
+        for node in functions(tree)
+        if lines(node) > BODY
+    }
+    check(long, LONG_FUNCTIONS, YET_LONG_FUNCTIONS)
+
+
+def test_no_function_has_over_eight_parameters() -> None:
+    many = {
+        f"{path}: {node.name}"
+        for path, tree in TREES.items()
+        for node in functions(tree)
+        if parameters(node) > PARAMETERS
+    }
+    check(many, MANY_PARAMETERS, YET_MANY_PARAMETERS)
+
+
+def test_every_module_has_its_tests() -> None:
+    """Those of `lossyfl/a/b.py` are in `tests/a/test_b.py`; a module without functions only declares."""
+    missing = {
+        path
+        for path, tree in TREES.items()
+        if not path.endswith("__init__.py")
+        and (any(functions(tree)) or path.endswith("__main__.py"))
+        and not beside(path).is_file()
+    }
+    check(missing, WITHOUT_TESTS, YET_WITHOUT_TESTS)
+
+
+def beside(path: str) -> Path:
+    module = Path(path.removeprefix("lossyfl/"))
+    return ROOT / "tests" / module.parent / f"test_{module.stem.lstrip('_')}.py"
