@@ -19,7 +19,6 @@ from lossyfl.files.disk import Operation, watched
 from lossyfl.flower import LossyStrategy, lossy_mod
 from lossyfl.flower.folders import KEEP
 from lossyfl.flower.store import CURRENT, SLOTS, InUse, Remembered, Store
-from lossyfl.links import LinkState
 from lossyfl.protocol.states import DeviceState
 
 TRAINING = "b" * 16
@@ -35,7 +34,7 @@ STATE = Remembered(
     device=DeviceState(
         round=3,
         estimate=np.arange(9, dtype=np.float32),
-        uplink=LinkState(memory=np.ones(9, np.float32)),
+        uplink={"memory": np.ones(9, np.float32)},
         replied=3,
         reply=b"frame",
     ),

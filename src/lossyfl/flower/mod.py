@@ -268,7 +268,7 @@ class _Visit:
         return Message(RecordDict({**pack_up(up)}), reply_to=message)
 
     def _save(self) -> None:
-        self._store.save(replace(self._remembered, device=self._device.state().compact()))
+        self._store.save(replace(self._remembered, device=self._device.state()))
 
 
 def _refused(message: Message, reason: str) -> Message:

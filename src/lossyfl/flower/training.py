@@ -17,9 +17,9 @@ from lossyfl.flower.inner import Steps
 from lossyfl.flower.journal import Journal
 from lossyfl.flower.nodes import Nodes
 from lossyfl.flower.weights import Weights
+from lossyfl.protocol.adapter_server import AdapterServer
 from lossyfl.protocol.rules import ReplyRule
 from lossyfl.protocol.schemes import Scheme
-from lossyfl.protocol.server import Server
 
 if TYPE_CHECKING:
     from lossyfl.flower.layout import Exact, Layout
@@ -57,7 +57,7 @@ class Training:
     journal: Journal
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     nodes: Nodes = field(default_factory=Nodes)
-    server_or_none: Server | None = None
+    server_or_none: AdapterServer | None = None
     sent: list[Message] = field(default_factory=list[Message])
     online: frozenset[int] = frozenset()
     rounds_before: int = 0
@@ -69,7 +69,7 @@ class Training:
     exact: "Exact" = field(init=False)
 
     @property
-    def server(self) -> Server:
+    def server(self) -> AdapterServer:
         """The protocol's server; there is one from the first round on."""
         if self.server_or_none is None:
             raise InputError("server", of="LossyStrategy", allowed="asked for later", got="none")
@@ -84,7 +84,7 @@ class Training:
         self.layout = layout or layouts.layout_of(arrays, self.named)
         self.exact = layouts.exact(arrays, self.layout)
         layouts.check_exact(self.exact, self.layout, of="the model")
-        self.server_or_none = Server(
+        self.server_or_none = AdapterServer(
             layouts.flatten(arrays, self.layout, of="the model"),
             self.scheme,
             samples={},
