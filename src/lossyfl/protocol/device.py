@@ -90,9 +90,8 @@ class Device:
         check_device(state, of=of)
         self._down: HasEstimate = down
         self._up: Any = up
-        self._noted = replace(
-            state, estimate=empty, downlink={}, uplink={}, scheme=self.scheme.spec
-        )
+        self._noted = replace(state, estimate=empty, downlink={}, uplink={})
+        self._noted.scheme = self.scheme.spec
         self._digest = digest(down.estimate)
         self._waiting = NO_TREND
         self._asked = state.round
@@ -272,12 +271,8 @@ class Device:
             self.settle(arrived=False)
         if state.round < 0 or state.replied >= 0:
             got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
-            raise InputError(
-                "reply",
-                of=f"device {self.number}",
-                allowed="one a round, once the last is settled",
-                got=got,
-            )
+            allowed = "one a round, once the last is settled"
+            raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
         local = as_vector(theta)
         if len(local) != len(self.estimate):
             allowed = f"a vector of {len(self.estimate)} entries"

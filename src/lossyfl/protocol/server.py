@@ -82,8 +82,6 @@ class Server:
         for device, count in samples.items():
             self.join(device, count)
 
-    # State
-
     def state(self) -> ServerState:
         """Everything that the server remembers, at any moment."""
         ledger, members, broadcaster = self.ledger, self._members, self._broadcaster
@@ -165,8 +163,6 @@ class Server:
     def held(self) -> EstimateVersion:
         """What a device in sync holds."""
         return self._broadcaster.held
-
-    # Members
 
     def join(self, device: int, samples: int) -> None:
         """Make a device a member, with its number of samples."""
