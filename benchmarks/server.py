@@ -18,8 +18,8 @@ from rich.console import Console
 
 from benchmarks.timing import ratio, side_by_side
 from lossyfl.extras import require
+from lossyfl.protocol.adapter_server import AdapterServer
 from lossyfl.protocol.schemes import scheme
-from lossyfl.protocol.server import Server
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
@@ -124,10 +124,12 @@ def run(json_file: Path | None, *, quick: bool, console: Console) -> None:
         sheet.show(console)
 
 
-def _server(entries: int, devices: int) -> tuple[Server, list[bytes]]:
+def _server(entries: int, devices: int) -> tuple[AdapterServer, list[bytes]]:
     """A server with an open round, and replies that fit it."""
     theta = np.zeros(entries, dtype=np.float32)
-    server = Server(theta, scheme("lfl:q1=2,q2=2"), samples=dict.fromkeys(range(devices), 10))
+    server = AdapterServer(
+        theta, scheme("lfl:q1=2,q2=2"), samples=dict.fromkeys(range(devices), 10)
+    )
     server.open_round()
     meta = server.reply_meta(0)
     rng = np.random.default_rng(0)
@@ -215,7 +217,7 @@ def measure_round(entries: int, devices: int) -> Rounds:
     )
 
 
-def _play(server: Server, frames: list[bytes], order: range) -> None:
+def _play(server: AdapterServer, frames: list[bytes], order: range) -> None:
     """All replies in this order, and the end of the round."""
     for m in order:
         server.accept(m, with_digest(frames[m % DISTINCT], server.reply_meta(m).digest))

@@ -186,6 +186,7 @@ class Quantized:
     counts:  how often each symbol occurs; `histogram.count` if left out
     rotation: how to turn the vector back, if it was rotated before
     dither:   the seed of what was added before rounding, in steps of the uniform table, then taken off
+    source:   what was quantized, where it is not the vector itself but that rotated
     """
 
     symbols: Symbols
@@ -194,6 +195,7 @@ class Quantized:
     counts: Counts | None = None
     rotation: Rotation | None = None
     dither: int | None = None
+    source: Vector | None = None
 
 
 class Quantizer(Protocol):

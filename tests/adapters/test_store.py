@@ -18,7 +18,6 @@ from lossyfl.adapters.remembered import Remembered
 from lossyfl.adapters.store import CURRENT, SLOTS, InUse, Store
 from lossyfl.errors import InputError
 from lossyfl.files.disk import Operation, watched
-from lossyfl.links import LinkState
 from lossyfl.protocol.states import DeviceState
 
 TRAINING = "b" * 16
@@ -34,7 +33,7 @@ STATE = Remembered(
     device=DeviceState(
         round=3,
         estimate=np.arange(9, dtype=np.float32),
-        uplink=LinkState(memory=np.ones(9, np.float32)),
+        uplink={"memory": np.ones(9, np.float32)},
         replied=3,
         reply=b"frame",
     ),

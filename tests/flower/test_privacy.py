@@ -464,4 +464,4 @@ def _memories(folder: Path, number: str = "*") -> list[np.ndarray]:
     files = [
         own.with_name(own.read_text().split()[0]) for own in folder.glob(f"*/{number}/current")
     ]
-    return [snapshot.load(file, Remembered).device.uplink.memory for file in files]
+    return [snapshot.load(file, Remembered).device.uplink["memory"] for file in files]

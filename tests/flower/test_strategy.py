@@ -274,8 +274,8 @@ class TestCheckpoint:
         lossy = LossyStrategy(inner(), save_to=saved)
         play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path / "state"), 1)
         before = saved.read_bytes()
-        lossy.server._state.theta = lossy.server.theta.copy()
-        lossy.server._state.theta[3] = np.nan
+        lossy.server._theta = lossy.server.theta.copy()
+        lossy.server._theta[3] = np.nan
         with pytest.raises(InputError, match="theta of the checkpoint saved must be finite"):
             save(lossy._training, saved, 2)
         assert saved.read_bytes() == before
@@ -611,7 +611,7 @@ def _memory(folder: Path) -> np.ndarray:
     """delta_0, as it lies on the disk."""
     (path,) = folder.glob("*/0/current")
     remembered = snapshot.load(path.with_name(path.read_text().split()[0]), Remembered)
-    return remembered.device.uplink.memory
+    return remembered.device.uplink["memory"]
 
 
 def _given(lossy: LossyStrategy) -> ArrayRecord:

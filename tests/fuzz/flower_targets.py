@@ -172,7 +172,7 @@ def _store() -> tuple[Store, dict[str, bytes]]:
     """A node's store, and the files that it keeps."""
     kept = Remembered(
         scheme="lfl", layout=LAYOUT, names=("n",), dtypes=("int64",), stypes=("numpy.ndarray",),
-        shapes=("",), arrays=(bytes(8),), device=states()[2].compact(),
+        shapes=("",), arrays=(bytes(8),), device=states()[2],
     )  # fmt: skip
     store = Store(scratch() / "store", TRAINING, 1)
     with store.locked():

@@ -11,7 +11,8 @@ from tests.helpers import laplace
 import lossyfl.protocol.ledger as ledger_module
 from lossyfl import Device, InputError, Ledger, Server, run_round, scheme
 from lossyfl.files import snapshot
-from lossyfl.protocol.ledger import MOST, Direction, Entry, Kind, Sink, Total, View
+from lossyfl.protocol.entries import Direction, Entry, Kind, Total, View
+from lossyfl.protocol.ledger import MOST, Sink
 from lossyfl.protocol.states import ServerState
 from lossyfl.types import Vector
 

@@ -151,7 +151,7 @@ class DeviceSession:
 
     def save(self) -> None:
         """Write down what the device remembers."""
-        self._store.save(replace(self._remembered, device=self._device.state().compact()))
+        self._store.save(replace(self._remembered, device=self._device.state()))
 
     def _revived(self) -> Device:
         """The device as it was left; a new one if that cannot be used."""

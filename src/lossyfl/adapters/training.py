@@ -25,11 +25,12 @@ from lossyfl.adapters.numbers import check_width, mean
 from lossyfl.adapters.peers import Peers
 from lossyfl.adapters.saved import Kept, Saved
 from lossyfl.errors import InputError, Refused
+from lossyfl.protocol.adapter_server import AdapterServer
 from lossyfl.protocol.aggregation import ELSEWHERE
 from lossyfl.protocol.digests import NOTHING
 from lossyfl.protocol.rules import ReplyRule, capped_weights
 from lossyfl.protocol.schemes import Scheme
-from lossyfl.protocol.server import DEFAULT_RULE, Server
+from lossyfl.protocol.server import DEFAULT_RULE
 from lossyfl.protocol.states import UNKNOWN, Delivery, check_number
 
 
@@ -77,7 +78,7 @@ class ServerTraining:
     settings: ServerSettings
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     peers: Peers = field(init=False)
-    server_or_none: Server | None = None
+    server_or_none: AdapterServer | None = None
     rounds_before: int = 0
     bound: float = math.inf
     renamed: dict[int, int] = field(default_factory=dict[int, int])
@@ -88,7 +89,7 @@ class ServerTraining:
         self.peers = Peers(self.settings.framework)
 
     @property
-    def server(self) -> Server:
+    def server(self) -> AdapterServer:
         """The protocol's server; there is one from the first round on."""
         if self.server_or_none is None:
             of = self.settings.framework.settings
@@ -108,7 +109,7 @@ class ServerTraining:
         self.layout = layout or layout_of(model, settings.exact)
         self.exact = exact_of(model, self.layout)
         check_exact(self.exact, self.layout, of="the model")
-        self.server_or_none = Server(
+        self.server_or_none = AdapterServer(
             flatten(model, self.layout, of="the model"),
             settings.scheme,
             samples={},

@@ -158,7 +158,8 @@ def _parse(kind: Any, facts: object, path: str, tensors: dict[str, Tensor]) -> o
         return bytes(tensors[path[:-1]].data)
     if origin is dict:
         pairs = _items(facts, path).items()
-        return {_number(k): _parse(arguments[1], v, f"{path}{k}.", tensors) for k, v in pairs}
+        key = str if arguments[0] is str else _number
+        return {key(k): _parse(arguments[1], v, f"{path}{k}.", tensors) for k, v in pairs}
     if origin is tuple:
         if not isinstance(facts, list):
             raise ValueError(f"{path[:-1]} is no list")

@@ -17,7 +17,7 @@ from lossyfl.adapters.training import ServerSettings, ServerTraining
 from lossyfl.flower.inner import Steps
 from lossyfl.flower.records import to_record
 from lossyfl.flower.weights import Weights
-from lossyfl.protocol.server import Server
+from lossyfl.protocol.adapter_server import AdapterServer
 
 STAND_IN = ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
 """For a strategy that leaves arrays alone, but wants to see some."""
@@ -50,7 +50,7 @@ class Training:
     warned: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
 
     @property
-    def server(self) -> Server:
+    def server(self) -> AdapterServer:
         """The protocol's server; there is one from the first round on."""
         return self.side.server
 

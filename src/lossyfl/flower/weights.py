@@ -16,7 +16,7 @@ from lossyfl.adapters.logs import shown
 from lossyfl.errors import InputError, Refused
 from lossyfl.flower.replies import Answer, Note, Refuse, refusal_of
 from lossyfl.protocol.rules import LARGEST, capped_weights
-from lossyfl.protocol.server import MAX_SAMPLES
+from lossyfl.protocol.states import MAX_SAMPLES
 
 Weights = Literal["capped", "said", "equal"] | Mapping[int, int]
 FRACTION = 1 << 20

@@ -34,7 +34,7 @@ class Expected:
     round: int
     digest: int
     training: int
-    weight: int
+    weight: int = 0
 
     def of(self, device: int) -> int:
         """The digest that a device's reply names."""

@@ -64,7 +64,8 @@ class Rotated:
         rotated = self.rotate(x, rng)
         blocks = block_bounds(self.scale, len(rotated), None)
         quantized = self.inner.quantize(rotated, blocks, rng=rng, threads=threads)
-        return replace(quantized, rotation=Rotation(seed=self._seed(rng), entries=len(x)))
+        rotation = Rotation(seed=self._seed(rng), entries=len(x))
+        return replace(quantized, rotation=rotation, source=rotated)
 
     def rotate(self, x: Vector, rng: Stream) -> Vector:
         """What the inner quantizer is given."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lossyfl.protocol.ledger import Kind
+from lossyfl.protocol.entries import Kind
 from lossyfl.results.ledger_file import Line, read_lines
 from lossyfl.results.records import Round, Traffic
 

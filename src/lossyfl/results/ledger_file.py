@@ -15,7 +15,8 @@ from typing import cast, get_args
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import read_text
-from lossyfl.protocol.ledger import Direction, Entry, Kind, Ledger
+from lossyfl.protocol.entries import Direction, Entry, Kind
+from lossyfl.protocol.ledger import Ledger
 from lossyfl.results.records import LARGEST_WHOLE, is_number
 
 HEADER = "round,direction,kind,devices,nbytes,entries,paper_bits,entropy_bits,frame\n"

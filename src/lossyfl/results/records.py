@@ -7,7 +7,8 @@ from typing import Any, TypeGuard, TypeVar, cast, get_args, get_type_hints
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import parse_json, read_text
-from lossyfl.protocol.ledger import Kind, Ledger, View
+from lossyfl.protocol.entries import Kind, View
+from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.measures import Measured
 
 LARGEST_WHOLE = 1 << 63

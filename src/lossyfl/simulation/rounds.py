@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.errors import NotFinite
+from lossyfl.links.state import arrays_of
 from lossyfl.protocol.device import Device
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.round import sample
@@ -248,6 +249,9 @@ class Simulation:
         estimate = self.server.estimate
         uplink = self.setup.scheme.uplink.init(estimate)
         state = DeviceState(
-            round=round, estimate=estimate, downlink=self.server.state().link, uplink=uplink
+            round=round,
+            estimate=estimate,
+            downlink=self.server.state().link,
+            uplink=arrays_of(uplink),
         )
         self._listener.restore(state)

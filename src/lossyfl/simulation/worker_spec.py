@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.protocol.schemes import Scheme
+from lossyfl.protocol.scheme import Scheme
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import DeviceStore, StoreShape
 from lossyfl.simulation.work import WorkerContext
