@@ -2,14 +2,13 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 import math
 import time
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import typer
 
@@ -38,8 +37,7 @@ class Several(Variadic):
     several: ClassVar[tuple[str, ...]] = ("--tau", "--eta", "--partition", "--q1", "--q2")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class Values(NamedTuple):
     """Settings of which several may be given."""
 
     partition: Annotated[list[str] | None, option("partition", "iid paper")] = None
@@ -70,12 +68,11 @@ class Values:
         """All combinations, with the usual values where nothing was said."""
         from lossyfl.experiments.bound_settings import Grid
 
-        said = {f"{name}s": tuple(value) for name, value in asdict(self).items() if value}
+        said = {f"{name}s": tuple(value) for name, value in self._asdict().items() if value}
         return Grid(**said)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """What is solved."""
 
     samples: Annotated[
@@ -93,8 +90,7 @@ class Problem:
     ] = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class Files(NamedTuple):
     """What is written."""
 
     plot: Annotated[Path | None, typer.Option(help="Also draw the figure to this file.")] = None
@@ -142,7 +138,7 @@ def bound(
     task = str(sizes.setdefault("task", "digits"))
     tasks.check(task)
     few = {"devices": 10, "rounds": 12, "batch": 10, "seeds": 2} if quick else {}
-    told = {name: value for name, value in asdict(problem).items() if value is not None}
+    told = {name: value for name, value in problem._asdict().items() if value is not None}
     settings = values.grid().settings(partial(Setting, **(few | sizes | told)))
     tasks.check_data(task, how.data_dir)
     check_installed("torch", extra="sim")
@@ -180,6 +176,8 @@ def _text(outcomes: "Sequence[Outcome]") -> str:
     for row in rows:
         for name in ("distance_bound", "by_round", "gap_bound"):
             row[name] = [value if math.isfinite(value) else None for value in row[name]]
+    import json
+
     return json.dumps(rows, allow_nan=False)
 
 

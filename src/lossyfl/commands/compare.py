@@ -2,7 +2,6 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from lossyfl.commands import options, session, training
 from lossyfl.commands.execution import BUDGETS, OF_MANY_RUNS
-from lossyfl.commands.output import echo
+from lossyfl.commands.output import echo, echo_json
 from lossyfl.commands.spread import Said, of
 from lossyfl.errors import Diverged, Interrupted, Stopped
 
@@ -59,7 +58,7 @@ def compare(
     failed = play(planned, out, workers=workers, jobs=jobs, data_dir=data, quiet=quiet)
     if output.as_json:
         write_report(out, [run.folder for run in planned])
-        echo(json.dumps([facts(run) for run in planned]))
+        echo_json([facts(run) for run in planned])
     else:
         finish(out, [run.folder for run in planned])
     tell(failed)

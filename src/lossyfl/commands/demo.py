@@ -2,13 +2,12 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 from lossyfl.commands import options, training
 from lossyfl.commands.compare import SYSTEMS, facts, play, tell, write_report
-from lossyfl.commands.output import echo
+from lossyfl.commands.output import echo, echo_json
 from lossyfl.commands.spread import Said, of
 from lossyfl.commands.table import show
 
@@ -33,7 +32,7 @@ def demo(
     failed = play(planned, out, workers=workers, data_dir=None, quiet=output.quiet)
     groups = write_report(out, [run.folder for run in planned])
     if output.as_json:
-        echo(json.dumps([facts(run) for run in planned]))
+        echo_json([facts(run) for run in planned])
     else:
         show(groups, "Digits over 20 devices, the bytes of all frames both ways")
         echo(f"open {out / 'report.html'} in a browser; next: lossyfl compare --help")

@@ -13,6 +13,7 @@ from lossyfl.results.settings import (
     PATH,
     TEXT,
     Allowed,
+    Setting,
     check_settings,
     number,
     setting,
@@ -71,29 +72,23 @@ class Execution:
         return rounds_of(self.save_updates)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budgets:
-    """Settings that are options of the scheme `lean`; any of them makes it the scheme."""
-
-    downlink_budget: str | None = setting(
-        None, "A broadcast's: 20kB, 0.5bit, nmse=0.1, 6MB/300rounds.", TEXT
-    )
-    uplink_budget: str | None = setting(
-        None, "A reply's. Any of the three makes the scheme lean.", TEXT
-    )
-    first_budget: str | None = setting(
-        None, "The initial model's, likewise: 3bit.", TEXT, usual="exact floats"
-    )
-
-
 HOW = settings_of(Execution)
 BUDGETS = {
     "downlink_budget": "down_budget",
     "uplink_budget": "up_budget",
     "first_budget": "first_budget",
 }
-"""The options of `lean` that budgets are."""
-SETTINGS = settings_of(Experiment) | settings_of(Budgets) | HOW
+"""Settings that are options of the scheme `lean`; any of them makes it the scheme."""
+_LIMITS = {
+    "downlink_budget": "A broadcast's: 20kB, 0.5bit, nmse=0.1, 6MB/300rounds.",
+    "uplink_budget": "A reply's. Any of the three makes the scheme lean.",
+    "first_budget": "The initial model's, likewise: 3bit. Default: exact floats.",
+}
+SETTINGS = (
+    settings_of(Experiment)
+    | {name: Setting(default=None, help=words, allowed=TEXT) for name, words in _LIMITS.items()}
+    | HOW
+)
 OF_MANY_RUNS = (*(key for key in KEYS if key != "scheme"), "workers", "data_dir")
 """Settings that commands of many runs take, each with several schemes."""
 

@@ -6,9 +6,9 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast, get_args
 
 import typer
 
@@ -24,8 +24,7 @@ EVERY = 3.0
 """Seconds from one page to the next with --watch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outputs:
+class Outputs(NamedTuple):
     """The files to write."""
 
     out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html")
@@ -46,8 +45,7 @@ class Outputs:
         return self.figure or ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
+class Rates(NamedTuple):
     """The link that times are told for."""
 
     downlink: Annotated[str, typer.Option(help="Rate of the link down, as 1Mbit.")] = "1Mbit"
@@ -66,8 +64,7 @@ class Rates:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Words(NamedTuple):
     """What is written beside the curves."""
 
     title: Annotated[str | None, typer.Option(help="Of the page and of figures.")] = None

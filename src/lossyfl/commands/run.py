@@ -2,8 +2,6 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
-import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +10,7 @@ import typer
 
 from lossyfl.commands import options, session, training
 from lossyfl.commands.execution import SETTINGS
-from lossyfl.commands.output import echo
+from lossyfl.commands.output import echo, echo_json
 from lossyfl.commands.spread import Said, of
 from lossyfl.extras import check_installed
 from lossyfl.registry import paths
@@ -147,14 +145,16 @@ def _finish(outcome: "RunResult", *, as_json: bool) -> None:
 
     if as_json:
         facts = {"folder": str(outcome.folder), "finished": outcome.finished}
-        echo(json.dumps(facts | asdict(outcome.summary)))
+        echo_json(facts | asdict(outcome.summary))
     else:
         from lossyfl.commands.progress import describe
 
         echo(describe(outcome))
     if not outcome.finished:
+        from shlex import quote
+
         own = dict.fromkeys(paths(Results(outcome.folder).config.read_text()))
         allow = "".join(f" --allow {path}" for path in own)
-        folder = shlex.quote(str(outcome.folder))
+        folder = quote(str(outcome.folder))
         echo(f"interrupted; `lossyfl resume {folder}{allow}` goes on", err=True)
         raise typer.Exit(130)

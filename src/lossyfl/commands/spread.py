@@ -1,6 +1,6 @@
 """Commands with few parameters and many options: a group is one parameter, and its fields are options.
 
-A group is a dataclass whose fields are written as typer's parameters are, or `Said`, the settings that are
+A group is a named tuple whose fields are written as typer's parameters are, or `Said`, the settings that are
 said on the command line. `of` says which settings those are: their help, default and type are those of the
 settings themselves, the same in every command.
 
@@ -13,8 +13,9 @@ settings themselves, the same in every command.
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
+from functools import cache
+from operator import itemgetter
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
 
 import typer
 
@@ -25,64 +26,27 @@ Said: TypeAlias = dict[str, object]
 Values: TypeAlias = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+class _Part(NamedTuple):
+    """What becomes of a parameter: its options, and what it is made of their values."""
+
+    options: list[inspect.Parameter]
+    made: Callable[[Values], object]
+
+
 class _Settings:
-    """Stands behind `Said`: the settings that are options here, and the defaults that help shows for them."""
+    """Stands behind `Said`: which settings are options here, with the defaults that the help shows."""
 
-    usual: Mapping[str, str]
+    def __init__(self, usual: Mapping[str, str]) -> None:
+        self.usual = usual
 
-    def parameters(self) -> list[inspect.Parameter]:
-        """One for each."""
-        return [self._parameter(name, shown) for name, shown in self.usual.items()]
+    def part(self) -> _Part:
+        """One option for each."""
+        return _Part([_of_setting(name, shown) for name, shown in self.usual.items()], self._said)
 
-    def made(self, values: Values) -> Said:
+    def _said(self, values: Values) -> Said:
         """Those that are said; a flag that is left out says nothing."""
         mine = {name: values[name] for name in self.usual}
         return {name: v for name, v in mine.items() if v is not None and v is not False}
-
-    @staticmethod
-    def _parameter(name: str, shown: str) -> inspect.Parameter:
-        kind = SETTINGS[name].allowed.kind
-        default, hint = (False, bool) if kind is bool else (None, kind | None)
-        return _parameter(name, Annotated[hint, option(name, shown)], default=default)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """A dataclass whose fields are options."""
-
-    kind: type[Any]
-
-    def parameters(self) -> list[inspect.Parameter]:
-        """One for each field."""
-        hints = get_type_hints(self.kind, include_extras=True)
-        return [
-            _parameter(
-                each.name,
-                hints[each.name],
-                default=inspect.Parameter.empty if each.default is MISSING else each.default,
-            )
-            for each in fields(self.kind)
-        ]
-
-    def made(self, values: Values) -> object:
-        """The group with what was said."""
-        return self.kind(**{each.name: values[each.name] for each in fields(self.kind)})
-
-
-@dataclass(frozen=True, slots=True)
-class _Single:
-    """A parameter that is one option or argument."""
-
-    parameter: inspect.Parameter
-
-    def parameters(self) -> list[inspect.Parameter]:
-        """Itself."""
-        return [self.parameter]
-
-    def made(self, values: Values) -> object:
-        """Its value."""
-        return values[self.parameter.name]
 
 
 def of(*names: str, **usual: str) -> _Settings:
@@ -101,18 +65,25 @@ def option(name: str, shown: str) -> typer.models.OptionInfo:
     return typer.Option(*flags, help=words, show_default=False)
 
 
+@cache  # commands share most of them
+def _of_setting(name: str, shown: str) -> inspect.Parameter:
+    kind = SETTINGS[name].allowed.kind
+    default, hint = (False, bool) if kind is bool else (None, kind | None)
+    return _parameter(name, Annotated[hint, option(name, shown)], default)
+
+
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """The command as typer takes it, with one parameter for every option."""
-    hints = get_type_hints(command, include_extras=True)
+    hints = inspect.get_annotations(command, eval_str=True)
     parts = {
-        name: _part(parameter.replace(annotation=hints[name]))
+        name: _part(name, hints[name], parameter.default)
         for name, parameter in inspect.signature(command).parameters.items()
     }
 
     def called(**values: object) -> None:
         command(**{name: part.made(values) for name, part in parts.items()})
 
-    flat = [parameter for part in parts.values() for parameter in part.parameters()]
+    flat = [option for part in parts.values() for option in part.options]
     known = {
         "__name__": command.__name__,
         "__doc__": command.__doc__,
@@ -125,15 +96,30 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _part(parameter: inspect.Parameter) -> _Settings | _Group | _Single:
-    hint = parameter.annotation
+def _part(name: str, hint: object, default: object) -> _Part:
     for extra in get_args(hint)[1:]:
         if isinstance(extra, _Settings):
-            return extra
-    if isinstance(hint, type) and is_dataclass(hint):
-        return _Group(hint)
-    return _Single(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            return extra.part()
+    if hasattr(hint, "_field_defaults"):
+        return _group(hint)
+    return _Part([_parameter(name, hint, default)], itemgetter(name))
 
 
-def _parameter(name: str, hint: object, *, default: object) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+def _group(kind: Any) -> _Part:  # noqa: ANN401
+    """One option for each field of a named tuple."""
+    hints: dict[str, object] = inspect.get_annotations(kind, eval_str=True)
+    usual: Values = kind._field_defaults
+    options = [
+        _parameter(name, hint, usual.get(name, inspect.Parameter.empty))
+        for name, hint in hints.items()
+    ]
+
+    def made(values: Values) -> object:
+        return kind(**{name: values[name] for name in hints})
+
+    return _Part(options, made)
+
+
+def _parameter(name: str, hint: object, default: object) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=hint)

@@ -2,16 +2,15 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from lossyfl.commands import options, session, training
 from lossyfl.commands.execution import OF_MANY_RUNS
-from lossyfl.commands.output import FIGURES, can_write, console, echo
+from lossyfl.commands.output import FIGURES, can_write, console, echo, echo_json
 from lossyfl.commands.spread import Said, of
 from lossyfl.errors import InputError, Stopped
 from lossyfl.extras import require
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 LINKS = ("downlink_budget", "uplink_budget")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class Saved(NamedTuple):
     """What is asked about saved updates."""
 
     vector: Annotated[
@@ -43,8 +41,7 @@ class Saved:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
+class Goal(NamedTuple):
     """What a scheme is to do."""
 
     keep: Annotated[
@@ -94,7 +91,7 @@ def tune(
         session.import_only(allow, [*said.values(), goal.extra])
     from lossyfl.experiments.tune import Question, answer, words
 
-    question = Question(tensors=(), **asdict(goal))
+    question = Question(tensors=(), **goal._asdict())
     schemes = words(question, down, up)
     base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
     from lossyfl.simulation.setup import prepare
@@ -159,7 +156,7 @@ def _show(found: "Answer", *, as_json: bool) -> None:
     front = frontier(list(tried.values()))
     if as_json:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
-        echo(json.dumps({"trials": rows, "best": asdict(best) if best else None}))
+        echo_json({"trials": rows, "best": asdict(best) if best else None})
         return
     title = (
         "Accuracy of the looks in the last fifth, ten at the most; bytes a round after the first"
@@ -203,7 +200,7 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
     rows = {name: own.rows for name, own in measured.items()}
     if as_json:
         flat = [{"vector": name} | asdict(each) for name, own in rows.items() for each in own]
-        echo(json.dumps(flat))
+        echo_json(flat)
     else:
         for name, own in rows.items():
             _show_vector(name, own)

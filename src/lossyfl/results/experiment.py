@@ -4,7 +4,6 @@ How it is run (workers, folders, checkpoints) is no part of it: the result is th
 its options of these settings, so what takes time to import is imported where it is used.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -145,4 +144,6 @@ def named(chosen: Experiment) -> str:
 
 def _toml(value: object) -> str:
     """A value as TOML writes it: as JSON, but for characters beyond 16 bits and the delete."""
+    import json
+
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -29,7 +29,7 @@ def _as_it_is(value: object) -> object:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Allowed:
     """What a setting may be.
 
@@ -47,7 +47,7 @@ class Allowed:
     read: Callable[[object], object] = _as_it_is
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """What is known of a setting beside its name and its type.
 
@@ -60,8 +60,8 @@ class Setting:
     default: object
     help: str
     allowed: Allowed
-    usual: str
-    flags: tuple[str, ...]
+    usual: str = ""
+    flags: tuple[str, ...] = ()
 
     def check(self, name: str, value: object) -> None:
         """Raise if a value is not allowed; None is where it is the default."""
