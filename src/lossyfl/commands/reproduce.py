@@ -19,16 +19,28 @@ if TYPE_CHECKING:
     from lossyfl.experiments.figures import Figure
 
 
+Reading = Annotated[
+    str,
+    typer.Option(
+        help="What Adam means: carried; server-adam for fig1a, kept for fig1b, both for readings, "
+        "and reset and shared."
+    ),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        help="Folder of all runs. Default: runs/NAME, and what is not the default.",
+        show_default=False,
+    ),
+]
+
+
 def reproduce(
     name: Annotated[str, typer.Argument(help="fig1a, fig1b, or readings, a small study.")],
     *,
-    reading: Annotated[
-        str,
-        typer.Option(
-            help="What Adam means: carried; server-adam for fig1a, kept for fig1b, both for readings, "
-            "and reset and shared."
-        ),
-    ] = "carried",
+    reading: Reading = "carried",
     seeds: options.Seeds = 1,
     schemes: Annotated[
         list[str], typer.Option(help="Only these of the figure's schemes, by their names.")
@@ -44,15 +56,7 @@ def reproduce(
         ),
     ],
     jobs: options.Jobs = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Folder of all runs. Default: runs/NAME, and what is not the default.",
-            show_default=False,
-        ),
-    ] = None,
+    out: Folder = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Run the schemes of a figure of the paper on the real data, and draw it.
