@@ -17,7 +17,7 @@ from tests.report.synthetic import SETTINGS, record
 from benchmarks import peer
 from benchmarks.flower import Skipped
 from lossyfl import Stochastic, cli, encode, inspect, stream
-from lossyfl.commands import bound, codec, data, deploy_demo, tune
+from lossyfl.commands import bound, codec, data, tune
 from lossyfl.commands.board import Board
 from lossyfl.commands.output import console, echo
 from lossyfl.commands.progress import Live, Plain
@@ -35,6 +35,7 @@ from lossyfl.report.groups import Group
 from lossyfl.report.runs import About, Run
 from lossyfl.report.text_table import TextTable
 from lossyfl.results.experiment import Experiment
+from scripts import deploy_demo
 
 SOURCES = Path(cli.__file__).parent
 EVIL = "\x1b]0;title\x07\x1b[2J[red]x[/]"

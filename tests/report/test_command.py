@@ -10,11 +10,12 @@ from tests.report.synthetic import record, write
 from typer.testing import CliRunner
 
 from lossyfl.commands import report
+from lossyfl.commands.spread import spread
 from lossyfl.errors import InputError
 from lossyfl.results.directory import Results
 
 app = typer.Typer()
-app.command()(report.report)
+app.command()(spread(report.report))
 
 
 def good(*arguments: str | Path) -> str:

@@ -2,14 +2,13 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossyfl.commands.output import can_write, console, echo
+from lossyfl.commands.output import can_write, console, echo, echo_json
 from lossyfl.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def encode(
     _free(target, force, source=source)
     result = encode_file(source, target, build(quantizer), rng=stream(seed), threads=threads)
     if as_json:
-        echo(json.dumps({"file": str(target), **asdict(result)}))
+        echo_json({"file": str(target), **asdict(result)})
     if as_json or quiet:
         return
     ratio = result.source / result.target
@@ -94,9 +93,8 @@ def inspect(
 
     info = look(read_frame(source), max_entries=max_entries)
     if as_json:
-        echo(
-            json.dumps(asdict(info) | {"bits_per_entry": info.bits_per_entry, "ratio": info.ratio})
-        )
+        more = {"bits_per_entry": info.bits_per_entry, "ratio": info.ratio}
+        echo_json(asdict(info) | more)
     else:
         _print_info(info)
 
@@ -108,7 +106,7 @@ def demo(as_json: Json = False) -> None:
 
     rows = measure()
     if as_json:
-        echo(json.dumps([asdict(row) for row in rows]))
+        echo_json([asdict(row) for row in rows])
         return
     console().print(table(rows))
     echo(LEGEND)

@@ -1,4 +1,4 @@
-"""A Flower app that trains one of our tasks: for `lossyfl deploy-demo`, benchmarks and tests.
+"""A Flower app that trains one of our tasks: for `scripts.deploy_demo`, benchmarks and tests.
 
 An app as any other; the run config has the names of `lossyfl run`'s settings, and nodes get them with
 every message. With the scheme `plain` it is Flower's FedAvg as it comes: then the client is `plain_client`,

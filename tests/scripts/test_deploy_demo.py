@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
+from scripts.deploy_demo import _ledger
 
-from lossyfl.commands.deploy_demo import _ledger
 from lossyfl.commands.terminal import Terminal
 
 

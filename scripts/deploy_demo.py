@@ -1,6 +1,4 @@
-"""`lossyfl deploy-demo`: a real Flower deployment on this machine."""
-# pyright: reportUnknownMemberType=false
-# Typer leaves parameters of its own functions without types.
+"""A real Flower deployment on this machine: python -m scripts.deploy_demo --nodes 5."""
 
 import json
 import shutil
@@ -13,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossyfl.commands import options
+from lossyfl import cli
+from lossyfl.commands import options, training
 from lossyfl.commands.output import console, echo
+from lossyfl.commands.spread import Said, of, spread
 from lossyfl.errors import InputError
 from lossyfl.registry import paths
 
@@ -42,16 +42,33 @@ class Ran:
         return next((each for each in self.seen if each.accuracy >= accuracy), None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Of the links between server and nodes; none for those of this machine."""
+
+    downlink: Annotated[
+        str | None, typer.Option(help="Rate to each node, as 1Mbit.", show_default=False)
+    ] = None
+    uplink: Annotated[
+        str | None, typer.Option(help="Rate from each node, as 250kbit.", show_default=False)
+    ] = None
+
+
+SETTINGS = {
+    "task": "digits",
+    "scheme": "lfl:q1=2,q2=2",
+    "rounds": 8,
+    "tau": 40,
+    "batch": 16,
+    "lr": "0.1",
+}
+
+
 def deploy_demo(
     nodes: Annotated[int, typer.Option(help="SuperNodes.", min=1, max=200)] = 5,
-    scheme: Annotated[str, typer.Option(help="What is sent.")] = "lfl:q1=2,q2=2",
-    task: Annotated[str, typer.Option(help="What is learned, as in lossyfl run.")] = "digits",
-    rounds: Annotated[int, typer.Option(help="How many.", min=1)] = 8,
-    tau: Annotated[int, typer.Option(help="Local steps a round.", min=1)] = 40,
-    batch: Annotated[int, typer.Option(help="Samples a local step.", min=1)] = 16,
-    lr: Annotated[str, typer.Option(help="Step size.")] = "0.1",
-    downlink: Annotated[str | None, options.option("Rate to each node, as 1Mbit.")] = None,
-    uplink: Annotated[str | None, options.option("Rate from each node, as 250kbit.")] = None,
+    *,
+    said: Annotated[Said, of(**{name: str(value) for name, value in SETTINGS.items()})],
+    rates: Rates,
     out: options.Out = Path("runs/deploy-demo"),
     as_json: options.Json = False,
 ) -> None:
@@ -60,27 +77,23 @@ def deploy_demo(
     With --downlink and --uplink (as root) every node has a link of its own, and plain FedAvg is trained
     on the same links beside it. Everything that is started is stopped, also by Ctrl-C.
     """
-    from lossyfl.protocol.schemes import scheme as build
-
-    build(scheme)  # raises before anything starts
-    links = _links(nodes, downlink, uplink)
+    fixed = {"devices": nodes, "optimizer": "sgd", "partition": "iid", "seed": 0}
+    settings = SETTINGS | fixed | said
+    asked = training.checked(settings, None)  # raises before anything starts
+    links = _links(nodes, rates)
     _clear(out)
-    settings = {
-        "task": task, "rounds": rounds, "devices": nodes, "tau": tau, "batch": batch,
-        "optimizer": "sgd", "lr": lr, "partition": "iid", "seed": 0,
-    }  # fmt: skip
     from lossyfl.flower.app import PLAIN
     from lossyfl.flower.deployment.federation import federation
 
     ran: list[Ran] = []
-    own = [*paths(task), *paths(scheme)]
+    own = [*paths(asked.task), *paths(asked.scheme)]
     # All of them stop everything, also in the background.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     with ExitStack() as stack:
         if links is not None:
             stack.enter_context(links)
-        for chosen in (scheme,) if links is None else (PLAIN, scheme):
+        for chosen in (asked.scheme,) if links is None else (PLAIN, asked.scheme):
             echo(f"{chosen}: a SuperLink and {nodes} SuperNodes start", err=True)
             folder = (out / ("plain" if chosen == PLAIN else "lossy")).resolve()
             with federation(folder / "flower", nodes, links, allow=own) as flower:
@@ -91,11 +104,12 @@ def deploy_demo(
         _show(ran, out)
 
 
-def _links(nodes: int, downlink: str | None, uplink: str | None) -> "Links | None":
+def _links(nodes: int, rates: Rates) -> "Links | None":
     from lossyfl.extras import require
     from lossyfl.report.units import rate
 
     require("flwr", extra="flower")
+    downlink, uplink = rates.downlink, rates.uplink
     if downlink is None and uplink is None:
         return None
     if downlink is None or uplink is None:
@@ -181,3 +195,9 @@ def _refused(path: Path, screen: "Console") -> None:
     counts: dict[str, int] = json.loads(path.read_text())["counts"] if path.is_file() else {}
     said = ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items()))
     screen.print(f"replies refused, or taken with a note: {said or 'none'}")
+
+
+if __name__ == "__main__":
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(spread(deploy_demo))
+    cli.main(app)
