@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SCHEME, TRAINING = "lfl", "0123456789abcdef"
 LAYOUT = '[["w", "float32", [500]]]'
-SHAPE = StoreShape(devices=3, memory=500, moments=200)
+SHAPE = StoreShape(devices=3, uplink={"memory": 500}, moments=200)
 
 
 def floats(value: float, size: int = 500) -> Vector:
