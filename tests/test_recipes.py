@@ -28,7 +28,7 @@ def run(folder: Path, *arguments: str) -> dict[str, object]:
     return json.loads((folder / "out" / "run.json").read_text())["summary"]
 
 
-@pytest.mark.parametrize("name", ["a quantizer", "a task"])
+@pytest.mark.parametrize("name", ["a quantizer", "a link with a scheme", "a task"])
 def test_what_a_recipe_writes_passes_the_linter(name: str, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(recipe(name))
     ruff = [sys.executable, "-m", "ruff"]
@@ -50,6 +50,16 @@ def test_a_task_and_a_quantizer_of_ones_own_train(tmp_path: Path) -> None:
         assert isinstance(summary["accuracy"], float)
         assert summary["accuracy"] > 0.9
     assert coarse["up"] != exact["up"]
+
+
+def test_a_link_of_ones_own_trains_like_lfl_and_goes_on_after_a_loss(tmp_path: Path) -> None:
+    """Late replies go back into the residual by `undo`; a checkpoint saves its state."""
+    (tmp_path / "clouds.py").write_text(recipe("a task"))
+    (tmp_path / "fading.py").write_text(recipe("a link with a scheme"))
+    task = ("--task", "clouds:make_task:spread=0.2", "--slow", "0.3")
+    summary = run(tmp_path, *task, "--scheme", "fading:fading:levels=5,keep=0.5")
+    assert isinstance(summary["accuracy"], float)
+    assert summary["accuracy"] > 0.9
 
 
 def test_what_nobody_has_written_is_refused_by_name(tmp_path: Path) -> None:
