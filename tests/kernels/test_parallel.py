@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lossyfl import FrameError, Stochastic, decode, encode, stream
 from lossyfl.kernels import parallel
 from lossyfl.kernels.parallel import run, split, wake
+from lossyfl.types import Scale
 from lossyfl.wire import frame
 from lossyfl.wire.header import FrameMeta
 from lossyfl.wire.vectors import block_bounds
@@ -85,7 +86,7 @@ def test_a_forked_child_starts_its_own_threads() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def coded(x: np.ndarray, levels: int, scale: int | str, threads: int) -> tuple[bytes, bytes]:
+def coded(x: np.ndarray, levels: int, scale: Scale, threads: int) -> tuple[bytes, bytes]:
     """A frame and what it stands for, by kernels that share their pieces."""
     quantizer = Stochastic(levels=levels, scale=scale)
     wake(threads)
@@ -98,11 +99,17 @@ def coded(x: np.ndarray, levels: int, scale: int | str, threads: int) -> tuple[b
     return packed, frame.unpack_quantized(opened, threads).symbols.tobytes()
 
 
-CASES = [(2, "model"), (2, 700), (50, "model"), (300, "model"), (300, 9000)]
+CASES: list[tuple[int, Scale]] = [
+    (2, "model"),
+    (2, 700),
+    (50, "model"),
+    (300, "model"),
+    (300, 9000),
+]
 
 
 @pytest.mark.parametrize(("levels", "scale"), CASES)
-def test_kernels_give_the_same_on_any_number_of_threads(levels: int, scale: int | str) -> None:
+def test_kernels_give_the_same_on_any_number_of_threads(levels: int, scale: Scale) -> None:
     x = np.random.default_rng(levels).laplace(size=400_000).astype(np.float32)
     alone = coded(x, levels, scale, 1)
     for threads in (2, 3, 40):

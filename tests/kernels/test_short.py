@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.helpers import f32
 from tests.kernels.agree import agree, natives, refuses
 
 from lossyfl.kernels.short import NOT_SHORT, read_short, room_for, write_short
@@ -67,7 +68,7 @@ def test_values_are_read_back_or_nothing_is(
     if change is None:
         assert (result == 0) == (not cut)
     if result == 0 and change is None:
-        table = UniformTable(low=np.float32([low]), high=np.float32([2]), alphabet=alphabet)
+        table = UniformTable(low=f32([low]), high=f32([2]), alphabet=alphabet)
         assert np.array_equal(out, table.rows(0, 1)[0][symbols])
 
 

@@ -26,10 +26,8 @@ def results(
     found: list[tuple[object, ...]] = []
     width = 2 * q + 2
     for version in range(1 + len(natives(quantize_levels))):
-        quantize, draw = (
-            [reference(kernel), *natives(kernel)][version]
-            for kernel in (quantize_levels, draw_levels)
-        )
+        quantize = [reference(quantize_levels), *natives(quantize_levels)][version]
+        draw = [reference(draw_levels), *natives(draw_levels)][version]
         low, high = np.full((2, len(bounds) - 1), 7, np.uint32)
         symbols, others = np.zeros((2, len(x)), symbol_type(width))
         made = quantize(

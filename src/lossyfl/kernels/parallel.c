@@ -41,8 +41,11 @@ static void drain(int64_t worker) {
   }
 }
 
-static void pause_briefly(void) {
-#if defined(__x86_64__) || defined(__i386__)
+/* Lets others have the processor: it may be the very one that the owner needs, or the helper he waits for. */
+static void step_aside(void) {
+#if defined(__unix__) || defined(__APPLE__)
+  sched_yield();
+#elif defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
 }
@@ -61,12 +64,7 @@ void lfl_share(Work work, void *context, int64_t pieces, int64_t threads) {
   WRITE(job.open, 1);
   drain(0);
   WRITE(job.open, 0);
-  for (int turns = 0; READ(job.inside); turns++) {
-    pause_briefly();
-#if defined(__unix__) || defined(__APPLE__)
-    if (turns > 1000) sched_yield(); /* it may need this very processor */
-#endif
-  }
+  while (READ(job.inside)) step_aside();
   WRITE(job.taken, 0);
 }
 
@@ -104,7 +102,7 @@ void lfl_help(int64_t patience) {
     const int64_t waited = nanoseconds() - since;
     if (join_in()) since = nanoseconds();
     else if (waited < 0 || waited > patience) break; /* below 0 if the clock was set */
-    else pause_briefly();
+    else step_aside();
   }
   ADD(awake, (uint32_t)-1);
 }

@@ -13,7 +13,7 @@ from lossyfl.kernels.counts import table_room
 from lossyfl.kernels.model import MAX_LETTERS, Counts, letters_of
 from lossyfl.kernels.native import native, reference
 from lossyfl.kernels.plan import PREAMBLE, open_model, plan
-from lossyfl.kernels.rans import STATE_WORDS, pop_segments, push_segments
+from lossyfl.kernels.rans import STATE_WORDS, Symbols, pop_segments, push_segments
 from lossyfl.kernels.values import ladder_rows
 
 NOT_SHORT = -2
@@ -33,7 +33,7 @@ def room_for(entries: int, alphabet: int) -> int:
 
 
 @native("u8[] i64[] i u8[]! -> i")
-def write_short(symbols: Bytes, counts: Counts, limit: int, words: Bytes) -> int:
+def write_short(symbols: Symbols, counts: Counts, limit: int, words: Bytes) -> int:
     """Write group, segments, table and segment so that they end where `words` ends.
 
     Returns where they begin; -1 if counts are impossible; -2 if it is no body of one segment of letters, of
@@ -72,7 +72,7 @@ def read_short(
     """
     if not 3 <= alphabet <= MAX_LETTERS or not len(out) or len(data) < PREAMBLE:
         return NOT_SHORT
-    group, segments = struct.unpack_from("<BH", data)
+    group, segments = struct.unpack("<BH", data[:PREAMBLE].tobytes())
     if letters_of(alphabet, group) < 1 or segments != 1:
         return NOT_SHORT
     weights = np.empty(alphabet, np.uint64)
@@ -82,7 +82,8 @@ def read_short(
     if size < 0 or len(rest) % 2 or np.count_nonzero(weights) == 1:
         return NOT_SHORT
     row = np.empty(alphabet, np.float32)
-    reference(ladder_rows)(np.float32([low]), np.float32([high]), alphabet, row)
+    ends = np.array([[low], [high]], dtype=np.float32)
+    reference(ladder_rows)(ends[0], ends[1], alphabet, row)
     edges, share = np.array([0, len(rest) // 2]), -(-len(out) // group)
     pop = reference(pop_segments)
     return (

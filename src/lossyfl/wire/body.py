@@ -118,7 +118,8 @@ def encode(
         if done < 0:
             raise InputError("symbols", of="Quantized", allowed="counted in counts", got="others")
         rows = zip(range(0, len(words), width), first.tolist(), strict=True)
-        coded += [words[row + begin : row + width].tobytes() for row, begin in rows]
+        own_words = [words[row + begin : row + width].data for row, begin in rows]
+        coded += own_words if at_once == segments else map(bytes, own_words)
     lengths = struct.pack(f"<{segments - 1}I", *(len(segment) // word for segment in coded[:-1]))
     return [*head, lengths, *coded]
 
