@@ -2,12 +2,20 @@
 
 import os
 import threading
+import time
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.kernels.parallel import run, split
+from lossyfl import FrameError, Stochastic, decode, encode, stream
+from lossyfl.kernels import parallel
+from lossyfl.kernels.parallel import run, split, wake
+from lossyfl.types import Scale
+from lossyfl.wire import frame
+from lossyfl.wire.header import FrameMeta
+from lossyfl.wire.vectors import block_bounds
 
 
 @given(total=st.integers(1, 300), most=st.integers(0, 100), threads=st.integers(1, 9))
@@ -76,3 +84,86 @@ def test_a_forked_child_starts_its_own_threads() -> None:
     if child == 0:
         os._exit(0 if run(lambda n: n, range(4), 2) == [0, 1, 2, 3] else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def coded(x: np.ndarray, levels: int, scale: Scale, threads: int) -> tuple[bytes, bytes]:
+    """A frame and what it stands for, by kernels that share their pieces."""
+    quantizer = Stochastic(levels=levels, scale=scale)
+    wake(threads)
+    bounds = block_bounds(quantizer.scale, len(x), None)
+    quantized = quantizer.quantize(x, bounds, rng=stream(1), threads=threads)
+    packed = frame.pack(quantized, FrameMeta(), threads=threads)
+    wake(threads)
+    opened = frame.open_frame(packed)
+    assert isinstance(opened, frame.Opened)
+    return packed, frame.unpack_quantized(opened, threads).symbols.tobytes()
+
+
+CASES: list[tuple[int, Scale]] = [
+    (2, "model"),
+    (2, 700),
+    (50, "model"),
+    (300, "model"),
+    (300, 9000),
+]
+
+
+@pytest.mark.parametrize(("levels", "scale"), CASES)
+def test_kernels_give_the_same_on_any_number_of_threads(levels: int, scale: Scale) -> None:
+    x = np.random.default_rng(levels).laplace(size=400_000).astype(np.float32)
+    alone = coded(x, levels, scale, 1)
+    for threads in (2, 3, 40):
+        for _ in range(5):
+            assert coded(x, levels, scale, threads) == alone
+
+
+def test_kernels_share_while_others_do() -> None:
+    """There is one job at a time; who finds it taken works alone."""
+    vectors = [np.random.default_rng(i).laplace(size=300_000).astype(np.float32) for i in range(4)]
+    expected = [coded(x, 2, "model", 1) for x in vectors]
+    results: list[bool] = []
+
+    def check(i: int) -> None:
+        results.extend(coded(vectors[i], 2, "model", 2) == expected[i] for _ in range(10))
+
+    callers = [threading.Thread(target=check, args=(i,)) for i in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert results == [True] * 40
+
+
+def test_a_bad_segment_is_named_on_any_number_of_threads() -> None:
+    x = np.random.default_rng(0).laplace(size=600_000).astype(np.float32)
+    packed = bytearray(encode(x, Stochastic(levels=2), rng=stream(0)))
+    for place in (3, 2):  # quarters of the frame, the last first
+        packed[len(packed) * place // 4] ^= 255
+    broken = frame.seal([bytes(packed[:-4])])
+    said = set[str]()
+    for threads in (1, 2, 2, 2):
+        with pytest.raises(FrameError) as refused:
+            decode(broken, threads=threads)
+        said.add(str(refused.value))
+    assert len(said) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_child_forked_while_helpers_look_for_jobs_shares_its_own() -> None:
+    x = np.random.default_rng(0).laplace(size=300_000).astype(np.float32)
+    expected = coded(x, 2, "model", 2)
+    wake(2)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if [coded(x, 2, "model", 2) for _ in range(3)] == [expected] * 3 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_helpers_go_back_to_sleep() -> None:
+    for _ in range(50):
+        wake(3)
+    for _ in range(1000):
+        if not parallel._awake() and not parallel._helpers._woken:
+            return
+        time.sleep(0.01)
+    pytest.fail("a helper is still awake")

@@ -41,6 +41,7 @@ def encode(
         filler,
         model.frequencies,
         share,
+        1,
         np.zeros(count * width, np.uint8),
         np.zeros(count, np.int64),
     )
@@ -48,7 +49,7 @@ def encode(
     parts = [words[i * width + at : (i + 1) * width] for i, at in enumerate(first.tolist())]
     for version in natives(push_segments):
         others, begins = np.zeros(count * width, np.uint8), np.zeros(count, np.int64)
-        version(symbols, alphabet, model.group, filler, model.frequencies, share, others, begins)
+        version(symbols, alphabet, model.group, filler, model.frequencies, share, 1, others, begins)
         assert begins.tolist() == first.tolist()
     return np.concatenate(parts), [0, *np.cumsum([len(part) // 2 for part in parts]).tolist()]
 
@@ -66,6 +67,7 @@ def decode(
         alphabet,
         model.group,
         share,
+        1,
         np.zeros(count, np.uint8),
         good=-1,
     )
@@ -152,7 +154,7 @@ class TestPush:
         for version in natives(push_segments):
             words, first = np.zeros(room, np.uint8), np.zeros(segments, np.int64)
             assert (
-                version(symbols, alphabet, group, filler, model.frequencies, share, words, first)
+                version(symbols, alphabet, group, filler, model.frequencies, share, 1, words, first)
                 == -1
             )
 
@@ -161,7 +163,7 @@ class TestPush:
         symbols = np.full(300, 255, np.uint8)
         for version in natives(push_segments):
             words, first = np.full(400, 7, np.uint8), np.zeros(1, np.int64)
-            assert version(symbols, 5, 3, 0, model.frequencies, 100, words[100:318], first) == 0
+            assert version(symbols, 5, 3, 0, model.frequencies, 100, 1, words[100:318], first) == 0
             assert 0 <= first[0] <= 218
             assert (words[:100] == 7).all()
             assert (words[318:] == 7).all()
@@ -214,6 +216,7 @@ class TestPop:
             row,
             *case,
             300,
+            1,
             np.zeros(entries, np.float32),
             good=-1,
         )

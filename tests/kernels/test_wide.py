@@ -18,7 +18,7 @@ def encode(model: Model, symbols: Symbols, share: int) -> tuple[Bytes, list[int]
     count = -(-len(symbols) // share)
     width, starts = 4 * (share + 9), starts_of(model.frequencies)
     words, first = np.zeros(count * width, np.uint8), np.zeros(count, np.int64)
-    *_, words, first, result = agree(push_wide, symbols, starts, share, words, first)
+    *_, words, first, result = agree(push_wide, symbols, starts, share, 1, words, first)
     assert result == 0
     parts = [words[i * width + at : (i + 1) * width] for i, at in enumerate(first.tolist())]
     return np.concatenate(parts), [0, *np.cumsum([len(part) // 4 for part in parts]).tolist()]
@@ -37,6 +37,7 @@ def decode(
         starts,
         row,
         share,
+        1,
         np.zeros(count, row.dtype),
         good=-1,
     )
@@ -99,7 +100,7 @@ class TestWide:
         starts = np.array([0, 0, 1 << 28], np.uint32)
         for symbols in ([1, 0], [1, 2], [255]):
             made = (
-                np.array(symbols, np.uint8), starts, 4, np.zeros(99, np.uint8), np.zeros(1, np.int64),
+                np.array(symbols, np.uint8), starts, 4, 1, np.zeros(99, np.uint8), np.zeros(1, np.int64),
             )  # fmt: skip
             assert agree(push_wide, *made)[-1] == -1
 
@@ -107,6 +108,6 @@ class TestWide:
         for starts in ([0], [], [1, 1 << 28], [0, 5], [0, 1 << 29, 1 << 28]):
             made = (
                 np.zeros(40, np.uint8), np.array([0, 10]), np.array(starts, np.uint32),
-                np.zeros(max(len(starts) - 1, 0), np.uint8), 4, np.zeros(4, np.uint8),
+                np.zeros(max(len(starts) - 1, 0), np.uint8), 4, 1, np.zeros(4, np.uint8),
             )  # fmt: skip
             assert agree(pop_wide, *made, good=-1)[-1] == -2

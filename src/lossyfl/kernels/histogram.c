@@ -46,6 +46,12 @@ static void count_bytes(const uint8_t *symbols, int64_t count, int64_t *counts, 
   }
 }
 
+/* Adds to `counts`; symbols that have none are left out. */
+static void count_any(const uint8_t *symbols, int64_t count, int64_t *counts, int64_t alphabet) {
+  if (alphabet <= FEW) count_few(symbols, count, counts, alphabet);
+  else count_bytes(symbols, count, counts, alphabet);
+}
+
 INLINE int64_t sum_of(const int64_t *counts, int64_t alphabet) {
   uint64_t sum = 0;
   for (int64_t s = 0; s < alphabet; s++) sum += (uint64_t)counts[s];
@@ -58,9 +64,21 @@ int64_t KERNEL(count_u8)(const uint8_t *symbols, int64_t count, int64_t *counts,
   (void)lanes;
   (void)lanes_len;
   int64_t known = alphabet < 256 ? alphabet : 256, before = sum_of(counts, known);
-  if (known <= FEW) count_few(symbols, count, counts, known);
-  else count_bytes(symbols, count, counts, known);
+  count_any(symbols, count, counts, known);
   return sum_of(counts, known) - before == count ? 0 : -1;
+}
+
+/* Counts symbols that are below `alphabet` into four lanes of it; a lane counts 2^32 of them. */
+static void count_words(const uint16_t *symbols, int64_t count, uint32_t *lanes) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int lane = 0; lane < 4; lane++) lanes[4 * (size_t)symbols[i + lane] + (size_t)lane]++;
+  for (; i < count; i++) lanes[4 * (size_t)symbols[i]]++;
+}
+
+static void add_lanes(const uint32_t *lanes, int64_t *counts, int64_t alphabet) {
+  for (int64_t s = 0; s < alphabet; s++)
+    counts[s] = plus(counts[s], (uint64_t)lanes[4 * s] + lanes[4 * s + 1] + lanes[4 * s + 2] + lanes[4 * s + 3]);
 }
 
 /* The same; `lanes` is room for four counters a symbol. */
@@ -68,13 +86,10 @@ int64_t KERNEL(count_u16)(const uint16_t *symbols, int64_t count, int64_t *count
                           int64_t lanes_len) {
   if (lanes_len / 4 < alphabet || !all_below(symbols, count, alphabet, 1)) return -1;
   while (count > 0) {
-    int64_t now = count < INT32_MAX ? count : INT32_MAX, i = 0;
+    const int64_t now = count < INT32_MAX ? count : INT32_MAX;
     memset(lanes, 0, 16 * (size_t)alphabet);
-    for (; i + 4 <= now; i += 4)
-      for (int lane = 0; lane < 4; lane++) lanes[4 * (size_t)symbols[i + lane] + (size_t)lane]++;
-    for (; i < now; i++) lanes[4 * (size_t)symbols[i]]++;
-    for (int64_t s = 0; s < alphabet; s++)
-      counts[s] = plus(counts[s], (uint64_t)lanes[4 * s] + lanes[4 * s + 1] + lanes[4 * s + 2] + lanes[4 * s + 3]);
+    count_words(symbols, now, lanes);
+    add_lanes(lanes, counts, alphabet);
     symbols += now;
     count -= now;
   }

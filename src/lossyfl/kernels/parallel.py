@@ -2,8 +2,13 @@
 
 A helper needs 0.05 to 0.2 ms to wake up, and on a busy machine much longer. So the calling thread never waits
 for one that has not begun: it takes pieces until none is left, and a helper that is late finds nothing to do.
+
+There are two ways to share. `run` does it for any function. A native kernel with an argument `threads` shares
+within one call (parallel.c): its helpers are the same threads, which `wake` sends into the library, where
+they look for the next job for a while, without the GIL, before they sleep again.
 """
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -12,6 +17,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from lossyfl.errors import InputError
+from lossyfl.kernels.native import LIBRARY
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -47,26 +53,38 @@ class _Job(Generic[T, R]):
 
 
 class _Helpers:
-    """Threads that wait for jobs, started when they are first needed."""
+    """Threads that wait for something to do, started when they are first needed."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[_Job[Any, Any]] = SimpleQueue()
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._woken: list[None] = []  # one for each that is on its way into the library
         self._threads = 0
         self._starting = threading.Lock()
 
-    def call(self, job: _Job[Any, Any], helpers: int) -> None:
-        """Ask so many helpers."""
+    def call(self, what: Callable[[], None], helpers: int) -> None:
+        """Ask so many helpers to do it."""
         with self._starting:
             while self._threads < min(helpers, os.cpu_count() or 1):
                 name = f"lossyfl-{self._threads}"
                 threading.Thread(target=self._help, name=name, daemon=True).start()
                 self._threads += 1
         for _ in range(helpers):
-            self._jobs.put(job)
+            self._calls.put(what)
+
+    def wake(self, helpers: int) -> None:
+        """Have so many of them look for jobs of native kernels."""
+        missing = min(helpers, (os.cpu_count() or 1) - 1) - _awake() - len(self._woken)
+        if missing > 0:
+            self._woken += [None] * missing  # atomic, as `pop` is: both hold the GIL
+            self.call(self._look_for_jobs, missing)
+
+    def _look_for_jobs(self) -> None:
+        self._woken.pop()
+        _help(PATIENCE)
 
     def _help(self) -> None:
         while True:
-            self._jobs.get().drain()
+            self._calls.get()()
 
 
 _helpers = _Helpers()
@@ -76,9 +94,38 @@ def _forget_helpers() -> None:
     """Threads do not survive a fork: the child starts its own."""
     global _helpers
     _helpers = _Helpers()
+    _forget_job()
 
+
+PATIENCE = 150_000
+"""Nanoseconds that a helper looks for the next job: an encoder has one after a third of that."""
+
+
+def _nothing(*_: int) -> int:
+    """What the references need of the library."""
+    return 0
+
+
+_help: Callable[[int], object] = _nothing
+_awake: Callable[[], int] = _nothing
+_forget_job: Callable[[], object] = _nothing
+if LIBRARY is not None:
+    _help = LIBRARY.function("lfl_help", [ctypes.c_int64], None)
+    _awake = LIBRARY.function("lfl_awake", [], ctypes.c_int64)
+    _forget_job = LIBRARY.function("lfl_forget", [], None)
 
 os.register_at_fork(after_in_child=_forget_helpers)
+
+
+def wake(threads: int) -> int:
+    """Have helpers awake for kernels that will be called with so many threads; returns the number of threads.
+
+    >>> wake(1)
+    1
+    """
+    if threads > 1 and LIBRARY is not None:
+        _helpers.wake(threads - 1)
+    return threads
 
 
 def run(work: Callable[[T], R], pieces: Sequence[T], threads: int) -> list[R]:
@@ -91,7 +138,7 @@ def run(work: Callable[[T], R], pieces: Sequence[T], threads: int) -> list[R]:
     if helpers < 1:
         return [work(piece) for piece in pieces]
     job = _Job(work, pieces)
-    _helpers.call(job, helpers)
+    _helpers.call(job.drain, helpers)
     job.drain()
     job.done.get()
     if job.errors:

@@ -45,32 +45,40 @@ static Plan plan_of(const uint64_t *weights, const int64_t *counts, int64_t alph
   return plan;
 }
 
-/* Fills the table of counts, the frequencies, and `found`: group, segments, expected bytes, bytes of the table.
-   `weights` is room for one number a symbol. -1 if sizes or counts are impossible. */
-int64_t KERNEL(plan)(const int64_t *counts, int64_t alphabet, uint64_t *weights, int64_t weights_len, uint8_t *table,
-                     int64_t table_len, uint64_t *frequencies, int64_t len, int64_t *found, int64_t found_len) {
+/* Fills the table of counts and the frequencies. 0 if sizes or counts are impossible. */
+static int make_plan(const int64_t *counts, int64_t alphabet, uint64_t *weights, uint8_t *table, int64_t table_len,
+                     uint64_t *frequencies, Plan *best) {
   int64_t entries = 0;
-  if (alphabet < 2 || weights_len < alphabet || len < alphabet || len < MAX_LETTERS || found_len < 4) return -1;
   for (int64_t i = 0; i < alphabet; i++) {
-    if (counts[i] < 0 || counts[i] > MAX_TOTAL - entries) return -1;
+    if (counts[i] < 0 || counts[i] > MAX_TOTAL - entries) return 0;
     entries += counts[i];
     weights[i] = rounded((uint64_t)counts[i]);
   }
   int64_t size = write_rounded(counts, alphabet, table, table_len);
-  if (!entries || size < 1) return -1;
-  Plan best = plan_of(weights, counts, alphabet, entries, size, frequencies);
+  if (!entries || size < 1) return 0;
+  *best = plan_of(weights, counts, alphabet, entries, size, frequencies);
   /* Equal frequencies can only win where the table of counts costs more than it saves. */
-  if (log2_of((double)alphabet) * (double)entries / 8 <= (double)best.nbytes) {
+  if (log2_of((double)alphabet) * (double)entries / 8 <= (double)best->nbytes) {
     for (int64_t i = 0; i < alphabet; i++) weights[i] = 1;
     Plan equal = plan_of(weights, counts, alphabet, entries, 1, frequencies);
-    if (equal.nbytes < best.nbytes) {
-      best = equal;
+    if (equal.nbytes < best->nbytes) {
+      *best = equal;
       table[0] = 0x80;
     } else {
       for (int64_t i = 0; i < alphabet; i++) weights[i] = rounded((uint64_t)counts[i]);
       plan_of(weights, counts, alphabet, entries, size, frequencies);
     }
   }
+  return 1;
+}
+
+/* The same, and `found`: group, segments, expected bytes, bytes of the table. `weights` is room for one number a
+   symbol. -1 if sizes or counts are impossible. */
+int64_t KERNEL(plan)(const int64_t *counts, int64_t alphabet, uint64_t *weights, int64_t weights_len, uint8_t *table,
+                     int64_t table_len, uint64_t *frequencies, int64_t len, int64_t *found, int64_t found_len) {
+  Plan best;
+  if (alphabet < 2 || weights_len < alphabet || len < alphabet || len < MAX_LETTERS || found_len < 4) return -1;
+  if (!make_plan(counts, alphabet, weights, table, table_len, frequencies, &best)) return -1;
   found[0] = best.group;
   found[1] = best.segments;
   found[2] = best.nbytes;
@@ -79,9 +87,8 @@ int64_t KERNEL(plan)(const int64_t *counts, int64_t alphabet, uint64_t *weights,
 }
 
 /* The rounded counts that `data` begins with and the frequencies they stand for; the bytes they take, or -1. */
-int64_t KERNEL(open_model)(const uint8_t *data, int64_t size, int64_t group, uint64_t *weights, int64_t alphabet,
-                           uint64_t *frequencies, int64_t len) {
-  if (alphabet < 1 || len != (group ? letters_of(alphabet, group) : alphabet)) return -1;
+static int64_t model_of(const uint8_t *data, int64_t size, int64_t group, uint64_t *weights, int64_t alphabet,
+                        uint64_t *frequencies) {
   int64_t bits = read_table(data, size, weights, alphabet);
   uint64_t total = 0;
   for (int64_t i = 0; i < alphabet; i++) total += weights[i];
@@ -90,4 +97,10 @@ int64_t KERNEL(open_model)(const uint8_t *data, int64_t size, int64_t group, uin
   if (group) build_letters(weights, alphabet, group, frequencies);
   else normalise(weights, alphabet, WIDE_BITS, frequencies);
   return (bits + 7) / 8;
+}
+
+int64_t KERNEL(open_model)(const uint8_t *data, int64_t size, int64_t group, uint64_t *weights, int64_t alphabet,
+                           uint64_t *frequencies, int64_t len) {
+  if (alphabet < 1 || len != (group ? letters_of(alphabet, group) : alphabet)) return -1;
+  return model_of(data, size, group, weights, alphabet, frequencies);
 }

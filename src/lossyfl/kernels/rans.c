@@ -2,7 +2,7 @@
 
    Symbols are put together to letters as they are pushed, and what they stand for is written as letters are popped:
    letters themselves are never stored. */
-#include "kernels.h"
+#include "parallel.h"
 
 enum { STATE_WORDS = 8, LOWEST = 1 << 16, SLOTS = 1 << LETTER_BITS, PUSH_SHIFT = 32 + LETTER_BITS };
 
@@ -25,8 +25,9 @@ enum { ROW_BITS = 5 }; /* of the size of a row */
 /* All 256, so that no symbol of anybody's leads out of the table. */
 static void push_rows(const uint64_t *frequencies, int64_t letters, PushRow *rows) {
   uint32_t start = 0;
-  for (int64_t i = 0; i < MAX_LETTERS; i++) {
-    const uint64_t f = i < letters ? frequencies[i] : 0, some = f ? f : 1;
+  for (int64_t i = letters; i < MAX_LETTERS; i++) rows[i] = (PushRow){(uint64_t)1 << PUSH_SHIFT, (1 << (32 - LETTER_BITS)) - 1, SLOTS, SLOTS, {0}};
+  for (int64_t i = 0; i < letters; i++) {
+    const uint64_t f = frequencies[i], some = f ? f : 1;
     rows[i].reciprocal = (((uint64_t)1 << PUSH_SHIFT) + some - 1) / some;
     rows[i].last = (uint32_t)((some << (32 - LETTER_BITS)) - 1);
     rows[i].start = start;
@@ -126,22 +127,39 @@ static size_t push_segment(const uint8_t *symbols, int64_t count, uint8_t *words
   return at;
 }
 
-/* `share` letters a segment; segment i ends at the end of row i of `words`, and begins at byte `first[i]` of it. */
-int64_t KERNEL(push_segments)(const uint8_t *symbols, int64_t count, int64_t alphabet, int64_t group, int64_t filler,
-                              const uint64_t *frequencies, int64_t letters, int64_t share, uint8_t *words,
-                              int64_t words_len, int64_t *first, int64_t segments) {
+/* Segments that are pushed: `own` symbols each, the last one what is left, into rows of `width` bytes. */
+typedef struct {
+  const uint8_t *symbols;
+  int64_t count, own, width, *first;
+  uint8_t *words;
   PushRow rows[MAX_LETTERS];
+  Gather how;
+} Pushing;
+
+static void push_one(void *context, int64_t i, int64_t worker) {
+  const Pushing *all = context;
+  uint8_t *row = all->words + i * all->width;
+  const int64_t count = least(all->own, all->count - i * all->own);
+  (void)worker;
+  all->first[i] = 2 * (int64_t)push_segment(all->symbols + i * all->own, count, row, (size_t)all->width / 2, all->rows,
+                                            &all->how);
+}
+
+/* `share_of` letters a segment; segment i ends at the end of row i of `words`, and begins at byte `first[i]` of it. */
+int64_t KERNEL(push_segments)(const uint8_t *symbols, int64_t count, int64_t alphabet, int64_t group, int64_t filler,
+                              const uint64_t *frequencies, int64_t letters, int64_t share_of, int64_t threads,
+                              uint8_t *words, int64_t words_len, int64_t *first, int64_t segments) {
+  Pushing all;
   if (letters != letters_of(alphabet, group) || !are_frequencies(frequencies, letters)) return -1;
-  if (segments < 1 || share < 1 || share > INT64_MAX / 8 / segments || filler < 0 || filler > 255) return -1;
-  const int64_t width = words_len / segments, own = share * group;
-  if (width % 2 || width / 2 < share + STATE_WORDS + 1 || (segments - 1) * own >= count || count > segments * own) return -1;
-  push_rows(frequencies, letters, rows);
-  const Gather how = {alphabet, group, filler};
-  for (int64_t i = 0; i < segments; i++) {
-    uint8_t *row = words + i * width;
-    const size_t begin = push_segment(symbols + i * own, least(own, count - i * own), row, (size_t)width / 2, rows, &how);
-    first[i] = 2 * (int64_t)begin;
-  }
+  if (segments < 1 || share_of < 1 || share_of > INT64_MAX / 8 / segments || filler < 0 || filler > 255) return -1;
+  all.width = words_len / segments;
+  all.own = share_of * group;
+  if (all.width % 2 || all.width / 2 < share_of + STATE_WORDS + 1) return -1;
+  if ((segments - 1) * all.own >= count || count > segments * all.own) return -1;
+  all.symbols = symbols, all.count = count, all.words = words, all.first = first;
+  all.how = (Gather){alphabet, group, filler};
+  push_rows(frequencies, letters, all.rows);
+  share(push_one, &all, segments, threads);
   return 0;
 }
 
@@ -149,7 +167,7 @@ int64_t KERNEL(push_segments)(const uint8_t *symbols, int64_t count, int64_t alp
    occur nothing is ever looked up. */
 typedef struct { uint32_t complement, start; } PopRow;
 
-enum { VALUES = 32 }; /* the most bytes that the symbols of a letter stand for, and from here on read and dropped */
+enum { VALUES = 32, MAX_GROUP = 8 }; /* the most bytes that the symbols of a letter stand for, and from here on read and dropped */
 
 typedef struct {
   uint8_t slots[SLOTS];
@@ -176,13 +194,12 @@ static void pop_values(Popper *to, const uint8_t *values, int64_t bytes, int64_t
   to->size = 1;
   while (to->size < to->step) to->size *= 2;
   if (to->size == 2) to->size = 4;
+  uint32_t digit[MAX_GROUP] = {0};
   for (int64_t i = 0; i < letters; i++) {
-    int64_t rest = i;
     uint8_t *own = to->values + i * to->size;
-    for (int64_t k = group - 1; k >= 0; k--, rest /= alphabet) {
-      if (bytes == 4) memcpy(own + 4 * k, values + rest % alphabet * 4, 4);
-      else own[k] = values[rest % alphabet];
-    }
+    if (bytes == 4) for (int64_t k = 0; k < group; k++) memcpy(own + 4 * k, values + 4 * digit[k], 4);
+    else for (int64_t k = 0; k < group; k++) own[k] = values[digit[k]];
+    for (int64_t k = group - 1; k >= 0 && ++digit[k] == alphabet; k--) digit[k] = 0; /* the next letter */
   }
 }
 
@@ -274,23 +291,40 @@ static int pop_segment(const Popper *from, const uint8_t *at, const uint8_t *end
   return at == end && state[0] == LOWEST && state[1] == LOWEST && state[2] == LOWEST && state[3] == LOWEST;
 }
 
-/* Segment i is the words [edges[i], edges[i + 1]) of `data` and fills share * group values of `out`, the last one
+/* Segments that are popped, `own` bytes each, the last one what is left; `bad` is the first that no encoder wrote. */
+typedef struct {
+  Popper from;
+  const uint8_t *data;
+  const int64_t *edges;
+  uint8_t *out;
+  int64_t out_len, own;
+  uint32_t bad;
+} Popping;
+
+static void pop_one(void *context, int64_t i, int64_t worker) {
+  Popping *all = context;
+  const uint8_t *at = all->data + 2 * all->edges[i], *end = all->data + 2 * all->edges[i + 1];
+  (void)worker;
+  if (!pop_segment(&all->from, at, end, all->out + i * all->own, least(all->own, all->out_len - i * all->own)))
+    lower(&all->bad, (uint32_t)i);
+}
+
+/* Segment i is the words [edges[i], edges[i + 1]) of `data` and fills share_of * group values of `out`, the last one
    what is left. The first segment that no encoder wrote, -1 if there is none, -2 if sizes do not fit. */
 int64_t KERNEL(pop_segments)(const uint8_t *data, int64_t size, const int64_t *edges, int64_t edges_len,
                              const uint64_t *frequencies, int64_t letters, const uint8_t *values, int64_t values_len,
-                             int64_t alphabet, int64_t group, int64_t share, uint8_t *out, int64_t out_len) {
-  Popper from;
+                             int64_t alphabet, int64_t group, int64_t share_of, int64_t threads, uint8_t *out,
+                             int64_t out_len) {
+  Popping all;
   const int64_t segments = edges_len - 1, bytes = alphabet > 0 ? values_len / alphabet : 0;
   if (letters != letters_of(alphabet, group) || !are_frequencies(frequencies, letters)) return -2;
   if ((bytes != 1 && bytes != 4) || values_len != bytes * alphabet || !are_bounds(edges, edges_len, size / 2)) return -2;
-  if (segments < 1 || share < 1 || share > INT64_MAX / VALUES / segments || out_len % bytes) return -2;
-  const int64_t own = share * group * bytes;
-  if ((segments - 1) * own >= out_len || out_len > segments * own) return -2;
-  pop_rows(&from, frequencies, letters);
-  pop_values(&from, values, bytes, alphabet, group, letters);
-  for (int64_t i = 0; i < segments; i++)
-    if (!pop_segment(&from, data + 2 * edges[i], data + 2 * edges[i + 1], out + i * own,
-                     least(own, out_len - i * own)))
-      return i;
-  return -1;
+  if (segments < 1 || share_of < 1 || share_of > INT64_MAX / VALUES / segments || out_len % bytes) return -2;
+  all.own = share_of * group * bytes;
+  if (segments >= UINT32_MAX || (segments - 1) * all.own >= out_len || out_len > segments * all.own) return -2;
+  all.data = data, all.edges = edges, all.out = out, all.out_len = out_len, all.bad = UINT32_MAX;
+  pop_rows(&all.from, frequencies, letters);
+  pop_values(&all.from, values, bytes, alphabet, group, letters);
+  share(pop_one, &all, segments, threads);
+  return all.bad == UINT32_MAX ? -1 : (int64_t)all.bad;
 }

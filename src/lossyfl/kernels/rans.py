@@ -59,7 +59,7 @@ def _fits(frequencies: Frequencies, alphabet: int, group: int) -> bool:
     return letters and max(frequencies.tolist()) <= SLOTS and int(frequencies.sum()) == SLOTS
 
 
-@native("u8[] i i i u64[] i u8[]! i64[]! -> i")
+@native("u8[] i i i u64[] i i u8[]! i64[]! -> i")
 def push_segments(
     symbols: Symbols,
     alphabet: int,
@@ -67,6 +67,7 @@ def push_segments(
     filler: int,
     frequencies: Frequencies,
     share: int,
+    threads: int,
     words: Bytes,
     first: Edges,
 ) -> int:
@@ -76,6 +77,7 @@ def push_segments(
     byte `first[i]` of it. The last letter may be filled up with `filler`. Letters that have no frequency are
     refused here, and become other letters in the library.
     """
+    del threads
     segments, count = len(first), len(symbols)
     if (
         not _fits(frequencies, alphabet, group)
@@ -113,7 +115,7 @@ def _push(letters: list[int], f: list[int], starts: list[int]) -> Bytes:
     return np.concatenate([head, np.array(words[::-1], dtype="<u2").view(np.uint8)])
 
 
-@native("u8[] i64[] u64[] b[] i i i b[]! -> i")
+@native("u8[] i64[] u64[] b[] i i i i b[]! -> i")
 def pop_segments(
     data: Bytes,
     edges: Edges,
@@ -122,6 +124,7 @@ def pop_segments(
     alphabet: int,
     group: int,
     share: int,
+    threads: int,
     out: NDArray[np.generic],
 ) -> int:
     """Fill `out` with `values[symbol]` for every symbol of the segments.
@@ -130,6 +133,7 @@ def pop_segments(
     what is left. Returns the number of the first segment that no encoder wrote, -1 if there is none, or -2 if
     sizes do not fit.
     """
+    del threads
     segments, own = len(edges) - 1, share * group
     if not _fits(frequencies, alphabet, group) or len(values) != alphabet or segments < 1:
         return -2

@@ -1,20 +1,23 @@
 /* The table look-up: out[i] = rows[block of i, symbols[i]]; and the rows of ladders. */
 #include "kernels.h"
 
-/* Per block the values -high ... -low, low ... high, `alphabet` of them: magnitude l of q is low + (high - low) l / q,
-   in double and rounded once; an odd alphabet has one symbol for 0. */
+/* The values -high ... -low, low ... high, `alphabet` of them: magnitude l of q is low + (high - low) l / q, in double
+   and rounded once; an odd alphabet has one symbol for 0. */
+INLINE void ladder_row(float low, float high, int64_t q, int64_t alphabet, float *row) {
+  const double from = low, spread = (double)high - from;
+  for (int64_t l = 0; l <= q; l++) {
+    const float magnitude = (float)(from + spread * (double)l / (double)q);
+    row[q - l] = -magnitude;
+    row[alphabet - 1 - q + l] = magnitude;
+  }
+}
+
+/* One row per block. */
 int64_t KERNEL(ladder_rows)(const float *low, int64_t blocks, const float *high, int64_t high_len, int64_t alphabet,
                             float *rows, int64_t rows_len) {
   if (alphabet < 3 || high_len != blocks || rows_len / alphabet != blocks || rows_len % alphabet) return -1;
   const int64_t q = (alphabet - 1) / 2;
-  for (int64_t block = 0; block < blocks; block++, rows += alphabet) {
-    const double from = low[block], spread = (double)high[block] - from;
-    for (int64_t l = 0; l <= q; l++) {
-      const float magnitude = (float)(from + spread * (double)l / (double)q);
-      rows[q - l] = -magnitude;
-      rows[alphabet - 1 - q + l] = magnitude;
-    }
-  }
+  for (int64_t block = 0; block < blocks; block++, rows += alphabet) ladder_row(low[block], high[block], q, alphabet, rows);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Interleaved rANS over single symbols of a large alphabet: 64-bit states, 32-bit words; wide.py says how and why. */
-#include "kernels.h"
+#include "parallel.h"
 
 #define WIDE_LOWEST ((uint64_t)1 << 31)
 enum { GUIDE_BITS = 12, GUIDES = 1 << GUIDE_BITS, GUIDE_SHIFT = WIDE_BITS - GUIDE_BITS };
@@ -33,30 +33,49 @@ INLINE uint8_t *push_wide_segment(const void *symbols, int64_t count, uint8_t *a
   return at;
 }
 
-INLINE int64_t push_wide(const void *symbols, int64_t count, const uint32_t *starts, int64_t starts_len, int64_t share,
-                         uint8_t *words, int64_t words_len, int64_t *first, int64_t segments, int wide) {
+/* Segments that are pushed, as in rans.c; `bad` is 1 where a symbol has no frequency. */
+typedef struct {
+  const uint8_t *symbols;
+  int64_t count, own, width, *first;
+  uint8_t *words;
+  const uint32_t *starts;
+  uint32_t bad;
+  int wide;
+} WidePushing;
+
+static void push_one_wide(void *context, int64_t i, int64_t worker) {
+  WidePushing *all = context;
+  const int64_t count = least(all->own, all->count - i * all->own);
+  uint8_t *row = all->words + i * all->width, *end = row + all->width, *at;
+  const uint8_t *symbols = all->symbols + i * all->own * (all->wide ? 2 : 1);
+  (void)worker;
+  if (all->wide) at = push_wide_segment(symbols, count, end, all->starts, 1);
+  else at = push_wide_segment(symbols, count, end, all->starts, 0);
+  if (at) all->first[i] = at - row;
+  else raise_to(&all->bad, 1);
+}
+
+static int64_t push_wide(const void *symbols, int64_t count, const uint32_t *starts, int64_t starts_len, int64_t share_of,
+                         int64_t threads, uint8_t *words, int64_t words_len, int64_t *first, int64_t segments, int wide) {
+  WidePushing all = {symbols, count, share_of, 0, first, words, starts, 0, wide};
   if (!are_starts(starts, starts_len) || !all_below(symbols, count, starts_len - 1, wide)) return -1;
-  if (segments < 1 || share < 1 || share > INT64_MAX / 8 / segments) return -1;
-  const int64_t width = words_len / segments;
-  if (width / 4 < share + 9 || (segments - 1) * share >= count || count > segments * share) return -1;
-  for (int64_t i = 0; i < segments; i++) {
-    uint8_t *row = words + i * width;
-    const void *own = (const uint8_t *)symbols + i * share * (wide ? 2 : 1);
-    uint8_t *at = push_wide_segment(own, least(share, count - i * share), row + width, starts, wide);
-    if (!at) return -1;
-    first[i] = at - row;
-  }
-  return 0;
+  if (segments < 1 || share_of < 1 || share_of > INT64_MAX / 8 / segments) return -1;
+  all.width = words_len / segments;
+  if (all.width / 4 < share_of + 9 || (segments - 1) * share_of >= count || count > segments * share_of) return -1;
+  share(push_one_wide, &all, segments, threads);
+  return all.bad ? -1 : 0;
 }
 
 int64_t KERNEL(push_wide_u8)(const uint8_t *symbols, int64_t count, const uint32_t *starts, int64_t starts_len,
-                             int64_t share, uint8_t *words, int64_t words_len, int64_t *first, int64_t segments) {
-  return push_wide(symbols, count, starts, starts_len, share, words, words_len, first, segments, 0);
+                             int64_t share_of, int64_t threads, uint8_t *words, int64_t words_len, int64_t *first,
+                             int64_t segments) {
+  return push_wide(symbols, count, starts, starts_len, share_of, threads, words, words_len, first, segments, 0);
 }
 
 int64_t KERNEL(push_wide_u16)(const uint16_t *symbols, int64_t count, const uint32_t *starts, int64_t starts_len,
-                              int64_t share, uint8_t *words, int64_t words_len, int64_t *first, int64_t segments) {
-  return push_wide(symbols, count, starts, starts_len, share, words, words_len, first, segments, 1);
+                              int64_t share_of, int64_t threads, uint8_t *words, int64_t words_len, int64_t *first,
+                              int64_t segments) {
+  return push_wide(symbols, count, starts, starts_len, share_of, threads, words, words_len, first, segments, 1);
 }
 
 /* For each of 2^12 equal ranges of slots the symbol that its first slot belongs to. */
@@ -108,25 +127,40 @@ INLINE int pop_wide_segment(const Finder *from, const uint8_t *at, const uint8_t
   return at == end;
 }
 
+typedef struct {
+  Finder from;
+  const uint8_t *data, *values;
+  const int64_t *edges;
+  uint8_t *out;
+  int64_t count, own, bytes;
+  uint32_t bad;
+} WidePopping;
+
+static void pop_one_wide(void *context, int64_t i, int64_t worker) {
+  WidePopping *all = context;
+  const uint8_t *at = all->data + 4 * all->edges[i], *end = all->data + 4 * all->edges[i + 1], *values = all->values;
+  const int64_t bytes = all->bytes, count = least(all->own, all->count - i * all->own);
+  uint8_t *out = all->out + i * all->own * bytes;
+  (void)worker;
+  const int whole = bytes == 4   ? pop_wide_segment(&all->from, at, end, values, out, count, 4)
+                    : bytes == 2 ? pop_wide_segment(&all->from, at, end, values, out, count, 2)
+                                 : pop_wide_segment(&all->from, at, end, values, out, count, 1);
+  if (!whole) lower(&all->bad, (uint32_t)i);
+}
+
 /* As pop_segments; values of one, two or four bytes. */
 int64_t KERNEL(pop_wide)(const uint8_t *data, int64_t size, const int64_t *edges, int64_t edges_len,
                          const uint32_t *starts, int64_t starts_len, const uint8_t *values, int64_t values_len,
-                         int64_t share, uint8_t *out, int64_t out_len) {
-  Finder from;
+                         int64_t share_of, int64_t threads, uint8_t *out, int64_t out_len) {
+  WidePopping all;
   if (starts_len > 65537 || !are_starts(starts, starts_len) || !are_bounds(edges, edges_len, size / 4)) return -2;
   const int64_t segments = edges_len - 1, alphabet = starts_len - 1, bytes = values_len / alphabet;
   if ((bytes != 1 && bytes != 2 && bytes != 4) || values_len != bytes * alphabet || out_len % bytes) return -2;
-  if (share < 1 || share > INT64_MAX / 8 / segments) return -2;
-  if ((segments - 1) * share * bytes >= out_len || out_len > segments * share * bytes) return -2;
-  guide_of(&from, starts, starts_len);
-  for (int64_t i = 0; i < segments; i++) {
-    const uint8_t *at = data + 4 * edges[i], *end = data + 4 * edges[i + 1];
-    uint8_t *own = out + i * share * bytes;
-    const int64_t count = least(share, out_len / bytes - i * share);
-    const int whole = bytes == 4   ? pop_wide_segment(&from, at, end, values, own, count, 4)
-                      : bytes == 2 ? pop_wide_segment(&from, at, end, values, own, count, 2)
-                                   : pop_wide_segment(&from, at, end, values, own, count, 1);
-    if (!whole) return i;
-  }
-  return -1;
+  if (share_of < 1 || share_of > INT64_MAX / 8 / segments || segments >= UINT32_MAX) return -2;
+  if ((segments - 1) * share_of * bytes >= out_len || out_len > segments * share_of * bytes) return -2;
+  all.data = data, all.values = values, all.edges = edges, all.out = out, all.bad = UINT32_MAX;
+  all.count = out_len / bytes, all.own = share_of, all.bytes = bytes;
+  guide_of(&all.from, starts, starts_len);
+  share(pop_one_wide, &all, segments, threads);
+  return all.bad == UINT32_MAX ? -1 : (int64_t)all.bad;
 }

@@ -33,9 +33,12 @@ def _fits(starts: Starts) -> bool:
     return len(starts) >= 2 and starts[0] == 0 and starts[-1] == 1 << WIDE_BITS and rising
 
 
-@native("s[] u32[] i u8[]! i64[]! -> i")
-def push_wide(symbols: Symbols, starts: Starts, share: int, words: Bytes, first: Edges) -> int:
+@native("s[] u32[] i i u8[]! i64[]! -> i")
+def push_wide(
+    symbols: Symbols, starts: Starts, share: int, threads: int, words: Bytes, first: Edges
+) -> int:
     """Code every `share` symbols as one segment, as `rans` does; -1 if one has no frequency."""
+    del threads
     segments, count = len(first), len(symbols)
     if not _fits(starts) or not count or int(symbols.max()) >= len(starts) - 1 or segments < 1:
         return -1
@@ -71,16 +74,18 @@ def _push(symbols: list[int], starts: list[int]) -> Bytes:
     return np.concatenate([head, np.array(words[::-1], dtype="<u4").view(np.uint8)])
 
 
-@native("u8[] i64[] u32[] b[] i b[]! -> i")
+@native("u8[] i64[] u32[] b[] i i b[]! -> i")
 def pop_wide(
     data: Bytes,
     edges: Edges,
     starts: Starts,
     values: NDArray[np.generic],
     share: int,
+    threads: int,
     out: NDArray[np.generic],
 ) -> int:
     """Fill `out` with `values[symbol]` for every symbol of the segments, as `rans.pop_segments` does."""
+    del threads
     segments = len(edges) - 1
     if not _fits(starts) or len(values) != len(starts) - 1 or segments < 1 or share < 1:
         return -2

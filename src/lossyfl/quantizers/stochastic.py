@@ -22,11 +22,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from lossyfl.errors import InputError, NotFinite
-from lossyfl.kernels import parallel
+from lossyfl.errors import InputError
 from lossyfl.kernels.checks import fits
 from lossyfl.kernels.native import reference as specification
-from lossyfl.kernels.stochastic import draw_levels, magnitude_ranges
+from lossyfl.kernels.stochastic import NOT_FINITE, draw_levels, quantize_levels, tallies
 from lossyfl.quantizers import register
 from lossyfl.streams import Stream
 from lossyfl.types import (
@@ -39,11 +38,7 @@ from lossyfl.types import (
     paper_bits,
     symbol_type,
 )
-from lossyfl.wire import histogram
-
-CHUNK = 1 << 12  # entries that no strip parts
-STRIP = 1 << 19  # entries whose symbols stay in the second-level cache until they are counted
-INFINITY_BITS = 0x7F800000
+from lossyfl.wire.vectors import check_finite
 
 
 @register("stochastic")
@@ -68,9 +63,19 @@ class Stochastic:
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`: one pass for the ranges, one for the symbols and their counts."""
-        strips = _Strips.of(bounds, threads)
-        low, high = _ranges(x, bounds, strips, threads)
-        return rounded_at_random(x, bounds, low, high, self.levels, rng, threads)
+        low = np.empty(len(bounds) - 1, dtype=np.uint32)
+        high = np.empty_like(low)
+        symbols = np.empty(len(x), dtype=symbol_type(2 * self.levels + 2))
+        counts, lanes = tallies(2 * self.levels + 2, threads)
+        made = quantize_levels(
+            x, bounds, self.levels, rng.a, rng.b, threads, low, high, symbols, counts, lanes
+        )
+        if made == NOT_FINITE:
+            check_finite(x)
+        table = UniformTable(
+            low=low.view(np.float32), high=high.view(np.float32), alphabet=fits(made)
+        )
+        return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts[:made])
 
     def error_bound(self, entries: int) -> float:
         """D / (4 q^2): Lemma 1 with the largest eps there is, 1."""
@@ -97,81 +102,15 @@ def rounded_at_random(
     threads: int,
 ) -> Quantized:
     """Magnitudes as one of their neighbours on an even grid from `low` to `high`, with the right mean."""
-    strips = _Strips.of(bounds, threads)
-    alphabet = 2 * levels + (2 if low.any() else 1)
+    twin = int(low.any())
+    alphabet = 2 * levels + 1 + twin
     symbols = np.empty(len(x), dtype=symbol_type(alphabet))
-    lows, highs = low, high
-    if strips.bounds is not bounds:
-        owner = np.searchsorted(bounds, strips.bounds[:-1], side="right") - 1
-        lows, highs = low[owner], high[owner]
-    twin = 1 - alphabet % 2
-    tallies = [histogram.Tally(alphabet) for _ in range(min(threads, len(strips)))]
-
-    def draw(strip: int) -> None:
-        own, edges = strips.part(strip)
-        drawn = lows[own], highs[own], levels, twin, rng.a, rng.b
-        fits(draw_levels(x, edges, *drawn, symbols))
-        tally = tallies.pop()
-        tally.add(symbols[edges[0] : edges[-1]])  # while they are in the cache
-        tallies.append(tally)
-
-    parallel.run(draw, range(len(strips)), threads)
-    counts = sum((tally.counts() for tally in tallies), start=np.zeros(alphabet, dtype=np.int64))
+    counts, lanes = tallies(alphabet, threads)
+    ranges = low.view(np.uint32), high.view(np.uint32)
+    drawn = levels, twin, rng.a, rng.b, threads
+    fits(draw_levels(x, bounds, *ranges, *drawn, symbols, counts, lanes))
     table = UniformTable(low=low, high=high, alphabet=alphabet)
-    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Strips:
-    """The vector cut into strips that fit the cache and that threads share.
-
-    bounds: the blocks, cut further where a strip ends
-    edges:  strip i is the blocks [edges[i], edges[i + 1])
-    """
-
-    bounds: Bounds
-    edges: Bounds
-
-    @classmethod
-    def of(cls, bounds: Bounds, threads: int) -> "_Strips":
-        if threads == 1 and bounds[-1] <= STRIP:
-            return cls(bounds=bounds, edges=np.array([0, len(bounds) - 1]))
-        chunks = -(-int(bounds[-1]) // CHUNK)
-        starts = [run.start * CHUNK for run in parallel.split(chunks, STRIP // CHUNK, threads)]
-        cuts = np.array([*starts, bounds[-1]], dtype=np.int64)
-        if len(bounds) == 2:  # one block: nothing to merge, which would take as long as the rest
-            return cls(bounds=cuts, edges=np.arange(len(cuts)))
-        fine = np.union1d(bounds, cuts)
-        return cls(bounds=fine, edges=np.searchsorted(fine, cuts))
-
-    def __len__(self) -> int:
-        return len(self.edges) - 1
-
-    def part(self, strip: int) -> tuple[slice, Bounds]:
-        """Which blocks a strip has, and their bounds."""
-        first, last = int(self.edges[strip]), int(self.edges[strip + 1])
-        return slice(first, last), self.bounds[first : last + 1]
-
-
-def _ranges(x: Vector, bounds: Bounds, strips: _Strips, threads: int) -> tuple[Vector, Vector]:
-    """Smallest and largest magnitude of every block; raises on NaN and infinity."""
-    bits = x.view(np.uint32)
-    low = np.empty(len(strips.bounds) - 1, dtype=np.uint32)
-    high = np.empty_like(low)
-
-    def measure(strip: int) -> None:
-        own, edges = strips.part(strip)
-        fits(magnitude_ranges(bits, edges, low[own], high[own]))
-
-    parallel.run(measure, range(len(strips)), threads)
-    if high.max() >= INFINITY_BITS:
-        bad = int(np.flatnonzero(~np.isfinite(x))[0])
-        raise NotFinite(f"entry {bad}", of="the vector", got=float(x[bad]))
-    if strips.bounds is not bounds:
-        first = np.searchsorted(strips.bounds, bounds[:-1])
-        low = np.minimum.reduceat(low, first)
-        high = np.maximum.reduceat(high, first)
-    return low.view(np.float32), high.view(np.float32)
+    return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts[:alphabet])
 
 
 def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantized:
@@ -182,11 +121,12 @@ def reference(x: Vector, bounds: Bounds, levels: int, *, rng: Stream) -> Quantiz
     high = np.array([magnitude[block].max() for block in blocks])
     alphabet = 2 * levels + (2 if low.any() else 1)
     symbols = np.empty(len(x), dtype=symbol_type(alphabet))
-    rest = levels, 1 - alphabet % 2, rng.a, rng.b, symbols
-    specification(draw_levels)(x, bounds, low, high, *rest)
+    ranges, counts = (low.view(np.uint32), high.view(np.uint32)), np.empty(alphabet, dtype=np.int64)
+    rest = levels, 1 - alphabet % 2, rng.a, rng.b, 1, symbols, counts, np.empty(0, dtype=np.uint32)
+    specification(draw_levels)(x, bounds, *ranges, *rest)
     return Quantized(
         symbols=symbols,
         bounds=bounds,
         table=UniformTable(low=low, high=high, alphabet=alphabet),
-        counts=histogram.count(symbols, alphabet),
+        counts=counts,
     )

@@ -20,9 +20,11 @@ from lossyfl.errors import FrameError, InputError
 from lossyfl.kernels import parallel
 from lossyfl.kernels import plan as planning
 from lossyfl.kernels.counts import table_room
+from lossyfl.kernels.plan import SEGMENT_ENTRIES
 from lossyfl.kernels.rans import pop_segments, push_segments
+from lossyfl.kernels.short import read_short, room_for, write_short
 from lossyfl.kernels.wide import pop_wide, push_wide, starts_of
-from lossyfl.types import Counts, Symbols, Vector, symbol_type
+from lossyfl.types import Counts, Symbols, UniformTable, Vector, symbol_type
 from lossyfl.wire import counts as wire_counts
 from lossyfl.wire.model import MAX_LETTERS, Frequencies, Model
 
@@ -31,7 +33,7 @@ S = TypeVar("S", bound=np.generic)
 PREAMBLE = struct.Struct("<BH")
 STATE_WORDS = 8
 PIECE_ENTRIES = 1 << 19
-"""Decoded or encoded at a time: few calls, and values that stay in the cache."""
+"""Encoded at a time by every thread: few calls, and a buffer that is short beside the vector."""
 
 
 @dataclass(slots=True)
@@ -74,21 +76,23 @@ def _share(letters: int, segments: int) -> int:
     return -(-letters // (4 * segments)) * 4
 
 
-def _runs(segments: int, entries: int, threads: int) -> list[range]:
-    """Segments, of so many entries each, that are coded in one go."""
-    if threads == 1 and segments * entries <= PIECE_ENTRIES:
-        return [range(segments)]
-    return parallel.split(segments, PIECE_ENTRIES // entries, threads)
+def encode_short(symbols: Symbols, counts: Counts, limit: int) -> memoryview | None:
+    """All of a short body in one call; None if it is none, or not planned to be below `limit` bytes."""
+    alphabet = len(counts)
+    if len(symbols) >= 2 * SEGMENT_ENTRIES or alphabet > MAX_LETTERS:
+        return None
+    words = np.empty(_room_for(len(symbols), alphabet), dtype=np.uint8)
+    begin = write_short(symbols, counts, limit, words)
+    return None if begin < 0 else words.data[begin:]
+
+
+_room_for = lru_cache(maxsize=8)(room_for)
 
 
 def encode(
     symbols: Symbols, alphabet: int, counts: Counts, plan: Plan, threads: int
 ) -> list[bytes | memoryview]:
-    """The symbols by rANS, as pieces to be joined.
-
-    Buffers are made here, one for each thread: memory that a thread allocates for itself is
-    handed back to the system and mapped anew every time, which costs more than the coding.
-    """
+    """The symbols by rANS, as pieces to be joined."""
     model, segments = plan.model, plan.segments
     head: list[bytes | memoryview] = [PREAMBLE.pack(model.group, segments), plan.table]
     if not segments:
@@ -96,33 +100,26 @@ def encode(
     group, word = model.group or 1, _word(model.group)
     share = _share(-(-len(symbols) // group), segments)
     width = (share + 1 + STATE_WORDS) * word
-    runs = _runs(segments, share * group, threads)
-    most = max(map(len, runs)) * width
-    buffers = [np.empty(most, dtype=np.uint8) for _ in range(min(threads, len(runs)))]
+    at_once = min(segments, max(1, threads * PIECE_ENTRIES // (share * group)))
+    buffer, begins = np.empty(at_once * width, dtype=np.uint8), np.empty(at_once, dtype=np.int64)
     filler = int(counts.argmax())
     starts = None if model.group else starts_of(model.frequencies)
-
-    def code(run: range) -> list[bytes]:
-        own = symbols[run.start * share * group : run.stop * share * group]
-        buffer = buffers.pop()
-        words, first = buffer[: len(run) * width], np.empty(len(run), dtype=np.int64)
+    coded: list[bytes | memoryview] = []
+    for start in range(0, segments, at_once):
+        own = symbols[start * share * group : (start + at_once) * share * group]
+        count = min(at_once, segments - start)
+        words, first = buffer[: count * width], begins[:count]
+        parallel.wake(threads)
         if starts is None:
-            done = push_segments(
-                own, alphabet, group, filler, model.frequencies, share, words, first
-            )
+            coding = alphabet, group, filler, model.frequencies
+            done = push_segments(own, *coding, share, threads, words, first)
         else:
-            done = push_wide(own, starts, share, words, first)
+            done = push_wide(own, starts, share, threads, words, first)
         if done < 0:
             raise InputError("symbols", of="Quantized", allowed="counted in counts", got="others")
-        begins = zip(range(0, most, width), first.tolist(), strict=False)
-        coded = [words[row + begin : row + width].tobytes() for row, begin in begins]
-        buffers.append(buffer)
-        return coded
-
-    if len(runs) == 1:
-        coded = code(runs[0])
-    else:
-        coded = [segment for run in parallel.run(code, runs, threads) for segment in run]
+        rows = zip(range(0, len(words), width), first.tolist(), strict=True)
+        own_words = [words[row + begin : row + width].data for row, begin in rows]
+        coded += own_words if at_once == segments else map(bytes, own_words)
     lengths = struct.pack(f"<{segments - 1}I", *(len(segment) // word for segment in coded[:-1]))
     return [*head, lengths, *coded]
 
@@ -197,28 +194,33 @@ class Coded:
         frequencies = self.model.frequencies
         starts = None if self.model.group else starts_of(frequencies)
 
-        def decode(run: range) -> None:
-            own = out[run.start * share * group : run.stop * share * group]
-            edges = self.edges[run.start : run.stop + 1]
-            if starts is None:
-                bad = pop_segments(self.data, edges, frequencies, row, alphabet, group, share, own)
-            else:
-                bad = pop_wide(self.data, edges, starts, row, share, own)
-            assert bad >= -1, "a coder that was given wrong sizes"
-            if bad >= 0:
-                at = self.offset + int(edges[bad]) * _word(self.model.group)
-                raise FrameError(at, f"a rANS segment of {share} letters", "other bytes")
-
-        runs = _runs(self.segments, share * self.group, threads)
-        if len(runs) == 1:
-            decode(runs[0])
+        parallel.wake(threads)
+        if starts is None:
+            coding = frequencies, row, alphabet, group
+            bad = pop_segments(self.data, self.edges, *coding, share, threads, out)
         else:
-            parallel.run(decode, runs, threads)
+            bad = pop_wide(self.data, self.edges, starts, row, share, threads, out)
+        assert bad >= -1, "a coder that was given wrong sizes"
+        if bad >= 0:
+            at = self.offset + int(self.edges[bad]) * _word(self.model.group)
+            raise FrameError(at, f"a rANS segment of {share} letters", "other bytes")
 
 
 @lru_cache(maxsize=8)
 def _symbols(alphabet: int) -> Symbols:
     return np.arange(alphabet, dtype=symbol_type(alphabet))
+
+
+def decode_short(
+    data: memoryview, alphabet: int, table: UniformTable, entries: int
+) -> Vector | None:
+    """All values of a short body in one call; None if it is none, or wrong, which `open_coded` then says."""
+    if entries >= 2 * SEGMENT_ENTRIES or alphabet > MAX_LETTERS:
+        return None
+    out = np.empty(entries, dtype=np.float32)
+    low, high = table.low.item(), table.high.item()
+    done = read_short(np.frombuffer(data, dtype=np.uint8), alphabet, low, high, out)
+    return None if done < 0 else out
 
 
 def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) -> Coded:

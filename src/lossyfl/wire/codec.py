@@ -42,7 +42,7 @@ def encode(
     50
     """
     vector = as_vector(x)
-    threads = parallel.useful_threads(threads, len(vector))
+    threads = parallel.wake(parallel.useful_threads(threads, len(vector)))
     quantized = quantize(vector, quantizer, rng=rng, tensors=tensors, threads=threads)
     return frames.pack(quantized, meta or _NOWHERE, threads=threads)
 

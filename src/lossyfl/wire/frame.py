@@ -11,6 +11,7 @@ A frame needs no other knowledge to be decoded.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,12 +63,9 @@ def pack(quantized: Quantized, meta: FrameMeta, *, threads: int = 1) -> bytes:
     packed = radix.nbytes(len(symbols), table.alphabet)
     if 4 * entries <= len(shared) + min(packed, body.PREAMBLE.size + 1):
         return pack_raw(values(quantized), meta)
-    coding, data, size = Coding.RANS, [], packed + 1
-    plan = body.plan(counts)
-    if plan.nbytes < packed:
-        data = body.encode(symbols, table.alphabet, counts, plan, threads)
-        size = sum(memoryview(piece).nbytes for piece in data)
-    if size > packed:
+    coding, data = Coding.RANS, _coded(symbols, counts, packed, threads)
+    size = sum(memoryview(piece).nbytes for piece in data)
+    if not data or size > packed:
         coding, data, size = Coding.RADIX, [radix.pack(symbols, table.alphabet)], packed
     if len(shared) + size > 4 * entries:
         return pack_raw(values(quantized), meta)
@@ -77,6 +75,17 @@ def pack(quantized: Quantized, meta: FrameMeta, *, threads: int = 1) -> bytes:
         meta, coding | flags, table.form, table.alphabet, entries, field, unsigned=unsigned
     )
     return seal([head, shared, *data])
+
+
+def _coded(
+    symbols: Symbols, counts: Counts, packed: int, threads: int
+) -> Sequence[bytes | memoryview]:
+    """The symbols by rANS; nothing if that is not expected to be below `packed` bytes."""
+    short = body.encode_short(symbols, counts, packed)
+    if short is not None:
+        return [short]
+    plan = body.plan(counts)
+    return body.encode(symbols, len(counts), counts, plan, threads) if plan.nbytes < packed else []
 
 
 def _seeds(quantized: Quantized) -> tuple[bytes, int]:
@@ -213,13 +222,28 @@ def _read_raw(data: memoryview, entries: int, at: int) -> Vector:
 
 def unpack(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:
     """The float32 vector that the frame stands for."""
-    opened = open_frame(frame, max_entries)
+    header = read_header(frame, max_entries)
+    short = _unpack_short(frame, header)
+    if short is not None:
+        return short
+    opened = open_body(frame, header)
     return reconstruct(opened, threads) if isinstance(opened, Opened) else opened
+
+
+def _unpack_short(frame: Bytes, header: Header) -> Vector | None:
+    """The vector of a short frame with one uniform table; None of any other, and of a wrong one."""
+    plain = header.coding is Coding.RANS and header.form == UniformTable.form and not header.block
+    if not plain or header.rotated or header.dithered:
+        return None
+    data = memoryview(frame).cast("B")[header.nbytes : -CHECKSUM.size]
+    size = tables.table_nbytes(header.form, header.alphabet, 1)
+    table = tables.read_one_uniform(data, header.alphabet) if size <= len(data) else None
+    return table and body.decode_short(data[size:], header.alphabet, table, header.entries)
 
 
 def reconstruct(opened: Opened, threads: int = 1) -> Vector:
     """The vector of an opened frame."""
-    threads = parallel.useful_threads(threads, opened.header.entries)
+    threads = parallel.wake(parallel.useful_threads(threads, opened.header.entries))
     plain = opened.table.blocks == 1 and opened.rotation is None and opened.dither is None
     if plain and isinstance(opened.symbols, body.Coded):
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)

@@ -85,7 +85,7 @@ def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offse
     if size > len(data):
         raise FrameError(offset, f"{size} bytes of tables", len(data))
     if form == UniformTable.form and blocks == 1:
-        table = _read_one_uniform(data, alphabet)
+        table = read_one_uniform(data, alphabet)
         if table is not None:
             return table
     values = np.frombuffer(data, dtype="<f4", count=size // 4).astype(np.float32)
@@ -103,7 +103,7 @@ def read_table(data: memoryview, form: int, alphabet: int, blocks: int, *, offse
     return _read_uniform(values, alphabet, blocks, offset)
 
 
-def _read_one_uniform(data: memoryview, alphabet: int) -> UniformTable | None:
+def read_one_uniform(data: memoryview, alphabet: int) -> UniformTable | None:
     """The uniform table of a single block, the common case; None if there is anything wrong with it."""
     high: float = _FLOAT.unpack_from(data, 0 if alphabet % 2 else 4)[0]
     low: float = 0.0 if alphabet % 2 else _FLOAT.unpack_from(data)[0]
