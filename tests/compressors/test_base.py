@@ -78,8 +78,9 @@ def test_one_from_outside_the_package(compressor: Compressor) -> None:
     state, total = link.init(x), np.zeros_like(x)
     for t, update in enumerate((x, np.zeros_like(x))):
         note = SendContext(meta=FrameMeta(kind=Kind.REPLY, round=t), rng=stream(1, round=t))
-        frame, state = link.send(update, state, note)
-        total += decode(frame)
+        sent = link.send(update, state, note)
+        state = sent.state
+        total += decode(sent.frame)
     assert np.linalg.norm(total - x) < 1e-3 * np.linalg.norm(x)
 
 
