@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.helpers import laplace
+from tests.helpers import f32, laplace
 
 from lossyfl import FrameMeta, decode, stream
 from lossyfl.compressors import SendContext
@@ -30,6 +30,6 @@ def test_within_a_bound_it_is_clipped() -> None:
 
 
 def test_infinity_is_refused() -> None:
-    x = np.float32([1, np.inf])
+    x = f32([1, np.inf])
     with pytest.raises(NotFinite):
         LINK.send(x, LINK.init(x), SendContext(meta=FrameMeta(), rng=stream(0)))

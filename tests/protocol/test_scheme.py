@@ -22,7 +22,11 @@ class Own(Tracked):
 
     keeps_error: bool = False
     forgets_error: bool = False
-    selects: bool = False
+    several: bool = False
+
+    @property
+    def selects(self) -> bool:
+        return self.several
 
 
 LFL = scheme("lfl")
@@ -56,7 +60,7 @@ def test_coarse_errors_that_are_kept_are_refused() -> None:
 
 
 def test_the_best_of_several_frames_needs_a_preserved_model() -> None:
-    link = Own(compressor=by("qsgd"), selects=True)
+    link = Own(compressor=by("qsgd"), several=True)
     with pytest.raises(InputError, match="predict of lfl must be false, or the server's model"):
         replace(LFL, downlink=link)
     replace(LFL, downlink=link, server_model="preserved")
