@@ -41,11 +41,14 @@ static void drain(int64_t worker) {
   }
 }
 
-/* Lets others have the processor: it may be the very one that the owner needs, or the helper he waits for. */
-static void step_aside(void) {
+/* Waits for a moment; now and then others may have the processor, which may be the very one that the owner needs, or
+   the helper he waits for. Not every time: a call of the system takes longer than what is waited for. */
+static void step_aside(uint32_t turn) {
 #if defined(__unix__) || defined(__APPLE__)
-  sched_yield();
-#elif defined(__x86_64__) || defined(__i386__)
+  if (turn % 512 == 511) sched_yield();
+#endif
+  (void)turn;
+#if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
 }
@@ -64,7 +67,7 @@ void lfl_share(Work work, void *context, int64_t pieces, int64_t threads) {
   WRITE(job.open, 1);
   drain(0);
   WRITE(job.open, 0);
-  while (READ(job.inside)) step_aside();
+  for (uint32_t turn = 0; READ(job.inside); turn++) step_aside(turn);
   WRITE(job.taken, 0);
 }
 
@@ -98,11 +101,12 @@ static uint32_t awake;
 /* Works at jobs until there has been none for so many nanoseconds. */
 void lfl_help(int64_t patience) {
   ADD(awake, 1);
-  for (int64_t since = nanoseconds();;) {
+  int64_t since = nanoseconds();
+  for (uint32_t turn = 0;; turn++) {
     const int64_t waited = nanoseconds() - since;
     if (join_in()) since = nanoseconds();
     else if (waited < 0 || waited > patience) break; /* below 0 if the clock was set */
-    else step_aside();
+    else step_aside(turn);
   }
   ADD(awake, (uint32_t)-1);
 }
