@@ -61,7 +61,7 @@ class AdapterServer(Server):
         self._replies.call(self._members.weights(samples))
 
     def compare(self, replies: Mapping[int, bytes]) -> None:
-        """Look at all replies of a first round before the first is taken, if they are in hand.
+        """Compare the norms of all replies of a first round before the first is taken, if they are in hand.
 
         Then there is something to compare with, and `accept` and `accept_and_decode` refuse at once; in later
         rounds there is, and nothing is done.

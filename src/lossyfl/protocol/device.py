@@ -105,12 +105,12 @@ class Device:
 
     @property
     def estimate(self) -> Vector:
-        """theta_hat, to look at; `receive` gives a copy to train."""
+        """theta_hat, read-only; `receive` gives a copy to train."""
         return read_only(self._down.estimate)
 
     @property
     def memory(self) -> Vector:
-        """delta_m, to look at; empty if the uplink keeps no error."""
+        """delta_m, read-only; empty if the uplink keeps no error."""
         return read_only(arrays_of(self._up).get("memory", nothing()))
 
     @property
@@ -194,7 +194,7 @@ class Device:
             raise OutOfSync(self.number, str(self.held), str(needs))
         if header.entries != len(self.estimate):
             raise FrameError(8, f"{len(self.estimate)} entries", header.entries)
-        with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             _, down = self.scheme.downlink.receive(frame, self._down)
         if not all(is_within(vector, FINITE) for vector in arrays_of(down).values()):
             raise FrameError(0, "an update that leaves the model finite", "one that does not")
@@ -271,7 +271,7 @@ class Device:
             self.settle(arrived=False)
         if state.round < 0 or state.replied >= 0:
             got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
-            allowed = "one a round, once the last is settled"
+            allowed = "one per round, once the last is settled"
             raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
         local = as_vector(theta)
         if len(local) != len(self.estimate):

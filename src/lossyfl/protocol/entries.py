@@ -19,8 +19,8 @@ class Entry:
 
     nbytes:       its length
     entries:      of the vector
-    paper_bits:   R_Q, or 33 bits an entry for exact floats, as the paper counts
-    entropy_bits: the entropy of its symbols by the counts that it carries; 32 bits a raw entry
+    paper_bits:   R_Q, or 33 bits per entry for exact floats, as the paper counts
+    entropy_bits: the entropy of its symbols by the counts that it carries; 32 bits per raw entry
     frame:        a number that is the same for the same frame of a round
     """
 
@@ -53,7 +53,7 @@ class Total:
 
     @property
     def paper_saving(self) -> float:
-        """The saving by the paper's count: 33 bits an entry over R_Q."""
+        """The saving by the paper's count: 33 bits per entry over R_Q."""
         return self.paper_raw_bits / self.paper_bits if self.paper_bits else 1.0
 
 

@@ -8,7 +8,7 @@
 
 Two ways of adding up the downlink: `broadcast` counts a frame that many devices hear in one round once,
 and what only one of them lacks for that one; `unicast` counts every frame for every device that was
-handed it. Savings are against 32-bit floats, which are one model a round: a device that missed some
+handed it. Savings are against 32-bit floats, which are one model per round: a device that missed some
 needs no more than the newest.
 
 Entries of a long training would fill the memory, and every checkpoint: where there are more than MOST, those
@@ -182,7 +182,7 @@ class Ledger:
         if view == "broadcast":
             chosen = once(chosen)
         chosen = [entry for entry in chosen if kinds is None or entry.kind in kinds]
-        # Floats would be one model a round to all, or to each device; replies are one each.
+        # Floats would be one model per round to all, or to each device; replies are one each.
         models = {whom(entry, view): entry.entries for entry in chosen}
         here = Row(
             direction=direction,

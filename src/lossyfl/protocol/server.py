@@ -30,7 +30,7 @@ from lossyfl.protocol.replies import Expected
 from lossyfl.protocol.rules import Norms, ReplyRule, is_within
 from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.state_checks import check_server, is_sound
-from lossyfl.protocol.states import Count, Delivery, ServerState
+from lossyfl.protocol.states import Delivery, RefusalCount, ServerState
 from lossyfl.theory import eps
 from lossyfl.types import Vector, read_only
 from lossyfl.wire.header import FrameMeta
@@ -110,7 +110,7 @@ class Server:
             before=dict(came.before),
             norms=self._replies.norms.copied(),
             refusals=tuple(ledger.refusals.recent),
-            refused=tuple(Count(reason=reason, count=count) for reason, count in counts),
+            refused=tuple(RefusalCount(reason=reason, count=count) for reason, count in counts),
             scheme=self.scheme.spec,
             summary=ledger.summary,
             listened=members.listened,
@@ -146,12 +146,12 @@ class Server:
 
     @property
     def theta(self) -> Vector:
-        """The server's model, to look at."""
+        """The server's model, read-only."""
         return read_only(self._theta)
 
     @property
     def estimate(self) -> Vector:
-        """theta_hat, what every device in sync holds, to look at."""
+        """theta_hat, what every device in sync holds; read-only."""
         return read_only(self._broadcaster.estimate)
 
     @property
@@ -282,7 +282,7 @@ class Server:
         base = self._theta = self._base
         if not came.weight:  # without a reply there is nothing to step by, not even with momentum
             return
-        with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             update = came.total / np.float32(came.weight)
             step, moments = optimizer.step(update, self._moments)
             theta = base + step

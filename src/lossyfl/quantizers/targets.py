@@ -24,7 +24,7 @@ class Target:
     """One of the three; the others are None.
 
     bits: in all
-    rate: bits an entry
+    rate: bits per entry
     nmse: the relative error
     """
 
