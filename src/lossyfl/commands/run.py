@@ -153,8 +153,8 @@ def _finish(outcome: "RunResult", *, as_json: bool) -> None:
     if not outcome.finished:
         from shlex import quote
 
-        own = dict.fromkeys(paths(Results(outcome.folder).config.read_text()))
-        allow = "".join(f" --allow {path}" for path in own)
+        named = dict.fromkeys(paths(Results(outcome.folder).config.read_text()))
+        allow = "".join(f" --allow {path}" for path in named)
         folder = quote(str(outcome.folder))
         echo(f"interrupted; `lossyfl resume {folder}{allow}` goes on", err=True)
         raise typer.Exit(130)

@@ -195,15 +195,15 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
         require("matplotlib", extra="report")  # before the work
     vectors = {str(path): read(path) for path in paths}
     measured = {name: measure(x, limit) for name, x in vectors.items()}
-    rows = {name: own.rows for name, own in measured.items()}
+    rows = {name: found.rows for name, found in measured.items()}
     if as_json:
-        flat = [{"vector": name} | asdict(each) for name, own in rows.items() for each in own]
+        flat = [{"vector": name} | asdict(each) for name, some in rows.items() for each in some]
         echo_json(flat)
     else:
-        for name, own in rows.items():
-            _show_vector(name, own)
-    for name, own in measured.items():
-        for quantizer, why in own.refused.items():
+        for name, some in rows.items():
+            _show_vector(name, some)
+    for name, found in measured.items():
+        for quantizer, why in found.refused.items():
             echo(f"{name} is nothing for {quantizer}: {why}", err=True)
     if figure is not None:
         from lossyfl.experiments.distortion import draw

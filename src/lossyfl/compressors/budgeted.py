@@ -82,7 +82,7 @@ class Budget:
 
     @property
     def quantizers(self) -> tuple[Quantizer, ...]:
-        """The one."""
+        """The one whose size is set."""
         return (self.quantizer,)
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:

@@ -42,11 +42,11 @@ def draw(measured: Mapping[str, Sequence[CodedVector]], path: Path) -> None:
 def _plot(axes: "Axes", kinds: Sequence[str], rows: Sequence[CodedVector]) -> None:
     shown = [row for row in rows if SPAN[0] <= row.bits <= SPAN[1] and row.nmse <= WORST]
     for kind, style, marker in zip(kinds, cycle(OTHERS), cycle(MARKERS), strict=False):
-        own = [row for row in shown if row.kind == kind]
-        if own:
+        points = [row for row in shown if row.kind == kind]
+        if points:
             axes.plot(
-                [row.bits for row in own],
-                [row.nmse for row in own],
+                [row.bits for row in points],
+                [row.nmse for row in points],
                 color=style.light,
                 marker=marker,
                 markersize=4,

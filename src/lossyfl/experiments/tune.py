@@ -114,7 +114,7 @@ class Question:
 
     @property
     def entries(self) -> int:
-        """Of the model."""
+        """How many the model has."""
         return sum(self.tensors)
 
     @property

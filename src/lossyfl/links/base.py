@@ -130,7 +130,7 @@ class AbstractDownlink(ABC, Generic[S]):
         """The state of either end."""
 
     def trend(self, state: S) -> Vector:
-        """Nothing."""
+        """Nothing besides the estimate."""
         del state
         return nothing()
 

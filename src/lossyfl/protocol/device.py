@@ -123,7 +123,7 @@ class Device:
 
         Updates of rounds that the device has reached are passed over: a server that does not know
         whether its last frames arrived sends them again. Where the device went astray since, the
-        digest in the next update, or in its own reply, tells.
+        digest in the next update, or in its reply, tells.
 
         A frame that is damaged raises FrameError, one for another estimate OutOfSync; the frames
         before it have been applied, it and those after it have not.
@@ -132,130 +132,12 @@ class Device:
         return self._down.estimate.copy()
 
     def move(self, delivery: Delivery) -> None:
-        """`receive` for those who look at `estimate` themselves."""
+        """`receive` for those who read `estimate` themselves."""
         for frame in delivery.frames:
-            self._apply(frame)
+            self._apply_frame(frame)
         if not delivery.frames:
             self._asked = self._noted.round
         self._settle(delivery.accepted)
-
-    def _apply(self, frame: bytes) -> None:
-        header = read_header(frame, self._limit)
-        if header.meta.kind == Kind.MODEL:
-            self._start(frame, header)
-        elif header.meta.kind == Kind.UPDATE:
-            if header.meta.round > self._noted.round:  # else it was applied, or the digest tells
-                self._move(frame, header)
-        elif header.meta.kind == Kind.TREND:
-            self._waiting = (header.meta, self._decode(frame))
-        else:
-            allowed = "a model, its trend or an update"
-            raise FrameError(4, allowed, header.meta.kind.name.lower())
-        self._asked = header.meta.round
-
-    def _start(self, frame: bytes, header: Header) -> None:
-        """Hold the model of a frame, with the trend that came before it."""
-        if self._tensors is not None and header.entries != self._limit:
-            raise FrameError(8, f"{self._limit} entries", header.entries)
-        is_new = header.entries != len(self.estimate)
-        down = self._joined(frame, header, is_new=is_new)
-        if is_new:
-            self._up = self.scheme.uplink.init(down.estimate)
-            self._noted.replied, self._noted.reply = -1, b""
-        self._hold(down, header.meta.round)
-
-    def _decode(self, frame: bytes) -> Vector:
-        return decode(frame, max_entries=self._limit, threads=self._threads)
-
-    def _joined(self, frame: bytes, header: Header, *, is_new: bool) -> HasEstimate:
-        """The downlink's state of a device that goes on with the model of a frame."""
-        link, meta = self.scheme.downlink, header.meta
-        if link.incremental:  # the exact model, whatever updates there were before
-            estimate = self._decode(frame)
-            down = link.init(estimate)
-        else:
-            empty = np.zeros(header.entries, dtype=np.float32)
-            estimate, down = link.receive(frame, link.init(empty) if is_new else self._down)
-        if digest(estimate) != meta.digest:
-            raise FrameError(24, f"the digest {digest(estimate):016x}", f"{meta.digest:016x}")
-        (came, trend), self._waiting = self._waiting, NO_TREND
-        if not len(link.trend(down)) or meta.round == 0:  # nothing has moved yet
-            return down
-        if came != replace(meta, kind=Kind.TREND) or len(trend) != len(estimate):
-            allowed = f"the trend of round {meta.round} before its model"
-            raise FrameError(4, allowed, f"one of round {came.round}" if len(trend) else "none")
-        return link.join(estimate, trend)
-
-    def _move(self, frame: bytes, header: Header) -> None:
-        """Move the estimate by an update."""
-        meta = header.meta
-        needs = EstimateVersion(round=meta.round - 1, digest=meta.digest)
-        if self.held != needs:
-            raise OutOfSync(self.number, str(self.held), str(needs))
-        if header.entries != len(self.estimate):
-            raise FrameError(8, f"{len(self.estimate)} entries", header.entries)
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            _, down = self.scheme.downlink.receive(frame, self._down)
-        if not all(is_within(vector, FINITE) for vector in arrays_of(down).values()):
-            raise FrameError(0, "an update that leaves the model finite", "one that does not")
-        self._hold(down, meta.round)
-
-    def _hold(self, down: HasEstimate, round: int) -> None:
-        self._down, self._noted.round = down, round
-        self._digest = digest(down.estimate)
-
-    def _settle(self, accepted: int) -> None:
-        """Find out what became of the last reply, from the last one that the server accepted."""
-        state = self._noted
-        state.told = accepted
-        if accepted == UNKNOWN:
-            # An update too few is what plain federated averaging would lose; one too many is worse.
-            state.accepted = max(state.accepted, state.replied, state.round - 1)
-            state.replied, state.reply = -1, b""
-            return
-        unknown = accepted > state.accepted and accepted != state.replied
-        lost = 0 <= state.replied < state.round and accepted != state.replied
-        if unknown:
-            # The device was restored to a time before that reply, which carried all that it holds.
-            self._up = self.scheme.uplink.init(self.estimate)
-        elif lost:
-            self._up = self.scheme.uplink.undo(state.reply, self._up)
-        arrived = 0 <= state.replied == accepted
-        state.accepted = accepted if arrived else max(state.accepted, accepted)
-        if unknown or lost or arrived:
-            state.replied, state.reply = -1, b""
-
-    def settle(self, *, arrived: bool) -> None:
-        """Say at once what became of the last reply; otherwise the next delivery tells."""
-        state = self._noted
-        if state.replied < 0:
-            raise InputError("reply", of=f"device {self.number}", allowed="open", got="none")
-        if arrived:
-            state.accepted = state.replied
-        else:
-            self._up = self.scheme.uplink.undo(state.reply, self._up)
-        state.replied, state.reply = -1, b""
-
-    def _check_finite(self, local: Vector) -> None:
-        bad = np.flatnonzero(~np.isfinite(local))
-        if len(bad):
-            where = f"entry {bad[0]} of theta"
-            raise NotFinite(where, of=f"device {self.number}", got=local[bad[0]])
-
-    def _check_bound(self, frame: bytes, bound: float) -> None:
-        """Raise if a reply is longer than it may be: a link that is not ours may not know of bounds."""
-        if bound == math.inf:
-            return
-        length = norm(self._decode(frame))
-        if not length <= bound:
-            allowed, got = f"within the clipping norm of {bound:g}", f"{length:g} long"
-            raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
-
-    @property
-    def _reply_meta(self) -> FrameMeta:
-        """What a reply says of itself now: its round, and what it was trained from, by whom."""
-        bound = reply_digest(self._digest, device=self.number, training=self.training)
-        return FrameMeta(kind=Kind.REPLY, round=self._noted.round, digest=bound)
 
     def reply(self, theta: object, *, bound: float = math.inf) -> bytes:
         """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over.
@@ -298,3 +180,121 @@ class Device:
         if state.told == state.round:  # the server has one already
             self.settle(arrived=False)
         return sent
+
+    def settle(self, *, arrived: bool) -> None:
+        """Say at once what became of the last reply; otherwise the next delivery tells."""
+        state = self._noted
+        if state.replied < 0:
+            raise InputError("reply", of=f"device {self.number}", allowed="open", got="none")
+        if arrived:
+            state.accepted = state.replied
+        else:
+            self._up = self.scheme.uplink.undo(state.reply, self._up)
+        state.replied, state.reply = -1, b""
+
+    def _apply_frame(self, frame: bytes) -> None:
+        header = read_header(frame, self._limit)
+        if header.meta.kind == Kind.MODEL:
+            self._apply_model(frame, header)
+        elif header.meta.kind == Kind.UPDATE:
+            if header.meta.round > self._noted.round:  # else it was applied, or the digest tells
+                self._apply_update(frame, header)
+        elif header.meta.kind == Kind.TREND:
+            self._waiting = (header.meta, self._decode(frame))
+        else:
+            allowed = "a model, its trend or an update"
+            raise FrameError(4, allowed, header.meta.kind.name.lower())
+        self._asked = header.meta.round
+
+    def _apply_model(self, frame: bytes, header: Header) -> None:
+        """Hold the model of a frame, with the trend that came before it."""
+        if self._tensors is not None and header.entries != self._limit:
+            raise FrameError(8, f"{self._limit} entries", header.entries)
+        is_new = header.entries != len(self.estimate)
+        down = self._downlink_from(frame, header, is_new=is_new)
+        if is_new:
+            self._up = self.scheme.uplink.init(down.estimate)
+            self._noted.replied, self._noted.reply = -1, b""
+        self._hold(down, header.meta.round)
+
+    def _decode(self, frame: bytes) -> Vector:
+        return decode(frame, max_entries=self._limit, threads=self._threads)
+
+    def _downlink_from(self, frame: bytes, header: Header, *, is_new: bool) -> HasEstimate:
+        """The downlink's state of a device that goes on with the model of a frame."""
+        link, meta = self.scheme.downlink, header.meta
+        if link.incremental:  # the exact model, whatever updates there were before
+            estimate = self._decode(frame)
+            down = link.init(estimate)
+        else:
+            empty = np.zeros(header.entries, dtype=np.float32)
+            estimate, down = link.receive(frame, link.init(empty) if is_new else self._down)
+        if digest(estimate) != meta.digest:
+            raise FrameError(24, f"the digest {digest(estimate):016x}", f"{meta.digest:016x}")
+        (came, trend), self._waiting = self._waiting, NO_TREND
+        if not len(link.trend(down)) or meta.round == 0:  # nothing has moved yet
+            return down
+        if came != replace(meta, kind=Kind.TREND) or len(trend) != len(estimate):
+            allowed = f"the trend of round {meta.round} before its model"
+            raise FrameError(4, allowed, f"one of round {came.round}" if len(trend) else "none")
+        return link.join(estimate, trend)
+
+    def _apply_update(self, frame: bytes, header: Header) -> None:
+        """Move the estimate by an update."""
+        meta = header.meta
+        needs = EstimateVersion(round=meta.round - 1, digest=meta.digest)
+        if self.held != needs:
+            raise OutOfSync(self.number, str(self.held), str(needs))
+        if header.entries != len(self.estimate):
+            raise FrameError(8, f"{len(self.estimate)} entries", header.entries)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            _, down = self.scheme.downlink.receive(frame, self._down)
+        if not all(is_within(vector, FINITE) for vector in arrays_of(down).values()):
+            raise FrameError(0, "an update that leaves the model finite", "one that does not")
+        self._hold(down, meta.round)
+
+    def _hold(self, down: HasEstimate, round: int) -> None:
+        self._down, self._noted.round = down, round
+        self._digest = digest(down.estimate)
+
+    def _settle(self, accepted: int) -> None:
+        """Find out what became of the last reply, from the last one that the server accepted."""
+        state = self._noted
+        state.told = accepted
+        if accepted == UNKNOWN:
+            # An update too few is what plain federated averaging would lose; one too many is worse.
+            state.accepted = max(state.accepted, state.replied, state.round - 1)
+            state.replied, state.reply = -1, b""
+            return
+        unknown = accepted > state.accepted and accepted != state.replied
+        lost = 0 <= state.replied < state.round and accepted != state.replied
+        if unknown:
+            # The device was restored to a time before that reply, which carried all that it holds.
+            self._up = self.scheme.uplink.init(self.estimate)
+        elif lost:
+            self._up = self.scheme.uplink.undo(state.reply, self._up)
+        arrived = 0 <= state.replied == accepted
+        state.accepted = accepted if arrived else max(state.accepted, accepted)
+        if unknown or lost or arrived:
+            state.replied, state.reply = -1, b""
+
+    def _check_finite(self, local: Vector) -> None:
+        bad = np.flatnonzero(~np.isfinite(local))
+        if len(bad):
+            where = f"entry {bad[0]} of theta"
+            raise NotFinite(where, of=f"device {self.number}", got=local[bad[0]])
+
+    def _check_bound(self, frame: bytes, bound: float) -> None:
+        """Raise if a reply is longer than it may be: a link that is not ours may not know of bounds."""
+        if bound == math.inf:
+            return
+        length = norm(self._decode(frame))
+        if not length <= bound:
+            allowed, got = f"within the clipping norm of {bound:g}", f"{length:g} long"
+            raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
+
+    @property
+    def _reply_meta(self) -> FrameMeta:
+        """What a reply says of itself now: its round, and what it was trained from, by whom."""
+        bound = reply_digest(self._digest, device=self.number, training=self.training)
+        return FrameMeta(kind=Kind.REPLY, round=self._noted.round, digest=bound)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 Direction = Literal["down", "up"]
-Kind = Literal["initial", "update", "catch-up", "reply"]
+EntryKind = Literal["initial", "update", "catch-up", "reply"]
 View = Literal["broadcast", "unicast"]
 
-SHARED: tuple[Kind, ...] = ("initial", "update")
+SHARED: tuple[EntryKind, ...] = ("initial", "update")
 """Kinds of frames that all devices of a round may hear."""
 
 
@@ -27,7 +27,7 @@ class Entry:
     round: int
     direction: Direction
     device: int
-    kind: Kind
+    kind: EntryKind
     nbytes: int
     entries: int
     paper_bits: float
@@ -124,22 +124,22 @@ def row_sums(entries: list[Entry]) -> Iterator[Row]:
 
 
 def _rows_of(entries: list[Entry], direction: Direction, view: View) -> Iterator[Row]:
-    got: dict[tuple[int, int], set[Kind]] = {}
+    got: dict[tuple[int, int], set[EntryKind]] = {}
     models: dict[tuple[int, int], int] = {}
     for entry in entries:
         to = whom(entry, view)
         got.setdefault(to, set()).add(entry.kind)
         models[to] = entry.entries
-    for kind in get_args(Kind):
-        own = [entry for entry in entries if entry.kind == kind]
+    for kind in get_args(EntryKind):
+        some = [entry for entry in entries if entry.kind == kind]
         yield Row(
             direction=direction,
             view=view,
             kinds=kind,
-            frames=len(own),
-            nbytes=sum(entry.nbytes for entry in own),
-            paper_bits=sum(entry.paper_bits for entry in own),
-            entropy_bits=sum(entry.entropy_bits for entry in own),
+            frames=len(some),
+            nbytes=sum(entry.nbytes for entry in some),
+            paper_bits=sum(entry.paper_bits for entry in some),
+            entropy_bits=sum(entry.entropy_bits for entry in some),
         )
     floats = Counter[str]()
     for to, kinds in got.items():

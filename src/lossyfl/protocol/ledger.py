@@ -21,7 +21,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lossyfl.errors import InputError, printable
-from lossyfl.protocol.entries import Direction, Entry, Kind, Row, Total, View, once, row_sums, whom
+from lossyfl.protocol.entries import (
+    Direction,
+    Entry,
+    EntryKind,
+    Row,
+    Total,
+    View,
+    once,
+    row_sums,
+    whom,
+)
 
 if TYPE_CHECKING:
     from lossyfl.wire.facts import Facts  # no kernel is needed to read a ledger
@@ -101,7 +111,7 @@ class Ledger:
         direction: Direction,
         round: int,
         device: int,
-        kind: Kind,
+        kind: EntryKind,
     ) -> None:
         """Note a frame of which the facts are known."""
         self.entries.append(
@@ -168,7 +178,7 @@ class Ledger:
         *,
         view: View = "broadcast",
         round: int | None = None,
-        kinds: tuple[Kind, ...] | None = None,
+        kinds: tuple[EntryKind, ...] | None = None,
     ) -> Total:
         """The sum over a direction, of one round or all, of some kinds or all."""
         if round is not None and 0 <= round <= self.summary.through:
@@ -195,7 +205,7 @@ class Ledger:
         )
         return (here if round is not None else sum(self._before(here, kinds), here)).total
 
-    def _before(self, like: "Row", kinds: tuple[Kind, ...] | None) -> Iterator["Row"]:
+    def _before(self, like: "Row", kinds: tuple[EntryKind, ...] | None) -> Iterator["Row"]:
         """What a sum over all rounds has from those that there are no entries of."""
         for row in self.summary.rows:
             known = row.kinds.split()

@@ -1,7 +1,7 @@
 """What a reply may be: rules against senders that mean harm, or whose training went wrong.
 
-    length    no reply is longer than raw floats                                (`server`)
-    peak      no entry beyond LARGEST, alone or summed with weights             (`server`)
+    length    no reply is longer than raw floats                                (`replies`)
+    peak      no entry beyond LARGEST, alone or summed with weights             (`replies`)
     norm      not beyond `factor` times the usual norm                          (`ReplyRule`)
     weight    none beyond `limit` times the usual weight, where nodes say theirs (`capped_weights`)
 
