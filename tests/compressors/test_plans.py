@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossyfl import InputError, scheme
-from lossyfl.compressors.plans import Plan, Slide, plan
+from lossyfl.compressors.plans import BudgetPlan, Slide, plan
 from lossyfl.quantizers.targets import Target
 from lossyfl.types import Steps
 
@@ -58,7 +58,7 @@ def test_what_is_for_several_frames() -> None:
 
 
 def test_what_is_spent_is_refused_in_longer_runs() -> None:
-    spent = Plan(course=Steps((0,), (Target(bits=8),)), spent=3)
+    spent = BudgetPlan(course=Steps((0,), (Target(bits=8),)), spent=3)
     spent.check(3, of="x")
     with pytest.raises(
         InputError, match="budget of x must be for as many rounds as there are, at least 4"

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lossyfl import InputError
-from lossyfl.experiments.bound_settings import Grid, Setting
+from lossyfl.experiments.bound_settings import BoundSetting, Grid
 
-SETTING = Setting(q1="2", tau=2, partition="paper", eta="0.05")
+SETTING = BoundSetting(q1="2", tau=2, partition="paper", eta="0.05")
 
 
 class TestSetting:

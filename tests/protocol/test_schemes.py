@@ -6,7 +6,7 @@ import pytest
 from lossyfl import Device, InputError, Server, Stochastic, scheme
 from lossyfl.compressors import Schedule
 from lossyfl.links import Direct, ErrorFeedback, Lossless, Tracked, WholeModel
-from lossyfl.protocol.optimizers import Adam, Momentum, Plain
+from lossyfl.protocol.optimizers import Adam, Momentum, PlainStep
 from lossyfl.protocol.schemes import names
 from lossyfl.types import Vector
 
@@ -38,7 +38,7 @@ def test_options_reach_their_place() -> None:
     assert chosen.uplink.compressor.quantizers == (Stochastic(levels=3, scale=64),)
     assert (chosen.server_model, chosen.optimizer) == ("preserved", Adam(rate=0.1))
     assert scheme("lb:server_optimizer=momentum").optimizer == Momentum()
-    assert scheme("lb").optimizer == Plain()
+    assert scheme("lb").optimizer == PlainStep()
 
 
 @pytest.mark.parametrize("text", ["false", "False"])

@@ -4,7 +4,6 @@ import itertools
 import struct
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from tests.helpers import forge, laplace, seal
 from lossyfl import (
     Delivery,
     Device,
-    EstimateVersion,
     FrameError,
     FrameMeta,
     InputError,
@@ -591,37 +589,11 @@ class TestMisuse:
         with pytest.raises(InputError, match=r"samples of device 5 must be an int in \[1, 2\^53\]"):
             Server(laplace(5), scheme("lfl"), samples={5: samples})
 
-    def test_listen(self) -> None:
-        with pytest.raises(InputError, match="listen of Server"):
-            Server(laplace(5), scheme("lfl"), samples={}, listen="some")  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize(
-        ("wrong", "message"),
-        [
-            ({"seed": -1}, "address of stream"),
-            ({"seed": 0.5}, "address of stream"),
-            ({"threads": 0}, "threads of the codec"),
-            ({"log_bytes": -5}, "log_bytes of Server"),
-            ({"tensors": (1, 2)}, "sum to 5"),
-            ({"scheme": "lfl"}, "scheme of Server must be a Scheme"),
-            ({"samples": {"a": 1}}, "number of a device"),
-            ({"samples": {True: 1}}, "number of a device"),
-        ],
-    )
-    def test_wrong_arguments_are_refused_at_once(self, wrong: dict[str, Any], message: str) -> None:
-        right: dict[str, Any] = {"scheme": scheme("lfl"), "samples": {0: 1}}
-        with pytest.raises(InputError, match=message):
-            Server(laplace(5), **(right | wrong))
-
     def test_participants_are_members(self) -> None:
         server, _ = setup()
         with pytest.raises(InputError, match="that of a member, got 8"):
             server.open_round([0, 8])
         assert not server.is_open
-
-    def test_theta_is_finite(self) -> None:
-        with pytest.raises(InputError, match="theta of Server must be finite"):
-            Server(np.full(3, np.inf, np.float32), scheme("lfl"), samples={})
 
 
 class TestState:
@@ -712,10 +684,6 @@ class TestState:
         (tmp_path / "d").write_bytes(text)
         with pytest.raises(InputError, match="a whole DeviceState"):
             snapshot.load(tmp_path / "d", DeviceState)
-
-
-def test_held_says_itself() -> None:
-    assert EstimateVersion(round=3, digest=4) == EstimateVersion(digest=4, round=3)
 
 
 class TestSettle:

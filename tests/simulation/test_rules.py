@@ -11,7 +11,7 @@ from lossyfl import Device, Server, quantizer
 from lossyfl.compressors import Damped, Schedule
 from lossyfl.errors import Diverged
 from lossyfl.links import Downlink, ErrorFeedback, Link, Lossless, Tracked, WholeModel
-from lossyfl.protocol.optimizers import Plain
+from lossyfl.protocol.optimizers import PlainStep
 from lossyfl.protocol.scheme import Scheme, ServerModel
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import Setup, prepare
@@ -47,7 +47,7 @@ def unchecked(
         downlink=downlink,
         uplink=uplink,
         server_model=server_model,
-        optimizer=Plain(),
+        optimizer=PlainStep(),
     )
 
 

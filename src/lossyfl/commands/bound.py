@@ -31,7 +31,7 @@ PLAIN_EVERY = 10.0
 """Seconds from one line to the next where there is no terminal."""
 
 
-class Several(Variadic):
+class BoundCommand(Variadic):
     """Options of which all combinations are run."""
 
     several: ClassVar[tuple[str, ...]] = ("--tau", "--eta", "--partition", "--q1", "--q2")
@@ -72,7 +72,7 @@ class Values(NamedTuple):
         return Grid(**said)
 
 
-class Problem(NamedTuple):
+class ProblemOptions(NamedTuple):
     """What is solved."""
 
     samples: Annotated[
@@ -119,7 +119,7 @@ def bound(
     *,
     values: Values,
     said: Annotated[Said, of("task", "data_dir", devices="20", rounds="120", batch="20")],
-    problem: Problem,
+    problem: ProblemOptions,
     quick: Annotated[
         bool, typer.Option("--quick", help="10 devices, 12 rounds, batch 10, 2 seeds.")
     ] = False,
@@ -131,7 +131,7 @@ def bound(
     --tau, --eta, --partition, --q1 and --q2 take several values: all combinations are run.
     """
     from lossyfl import tasks
-    from lossyfl.experiments.bound_settings import Setting
+    from lossyfl.experiments.bound_settings import BoundSetting
 
     files.check()
     sizes, how = options.split(said)
@@ -139,7 +139,7 @@ def bound(
     tasks.check(task)
     few = {"devices": 10, "rounds": 12, "batch": 10, "seeds": 2} if quick else {}
     told = {name: value for name, value in problem._asdict().items() if value is not None}
-    settings = values.grid().settings(partial(Setting, **(few | sizes | told)))
+    settings = values.grid().settings(partial(BoundSetting, **(few | sizes | told)))
     tasks.check_data(task, how.data_dir)
     check_installed("torch", extra="sim")
     if files.plot is not None:

@@ -18,7 +18,7 @@ Config = Annotated[Path | None, typer.Argument(help="A TOML file with these sett
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        help="An own package.module:name that the file may name; may be repeated.",
+        help="A package.module:name that the file may name; may be repeated.",
         show_default=False,
     ),
 ]
@@ -91,13 +91,13 @@ def with_budgets(
     if scheme.partition(":")[0] != "lean":
         allowed = "lean, which keeps to one, or left out"
         raise InputError("scheme", of="a run with a budget", allowed=allowed, got=scheme)
-    name, _, own = scheme.partition(":")
+    name, _, chosen = scheme.partition(":")
     over = said if scheme_of_file else {}
-    for key in (item.partition("=")[0] for item in items(own)):
+    for key in (item.partition("=")[0] for item in items(chosen)):
         if key in said and key not in over:
             allowed = "given once: as an option, or in the scheme"
             raise InputError(key, of="a run", allowed=allowed, got=f"{said[key]}, and {scheme}")
-    kept = [item for item in items(own) if item.partition("=")[0] not in over]
+    kept = [item for item in items(chosen) if item.partition("=")[0] not in over]
     return rest | {"scheme": f"{name}:{','.join([*kept, *(f'{k}={v}' for k, v in said.items())])}"}
 
 

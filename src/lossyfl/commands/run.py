@@ -126,7 +126,7 @@ def _check_board(wanted: bool) -> None:
 
 def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher | None":
     """Who is told how the run goes; from now on, as the import of torch takes a while."""
-    from lossyfl.commands.progress import Several, progress
+    from lossyfl.commands.progress import Watchers, progress
 
     shown = None if quiet else session.until_it_ends(progress())
     if shown is not None:
@@ -136,7 +136,7 @@ def _watcher(folder: Path, *, quiet: bool, board: bool) -> "Watcher | None":
     from lossyfl.simulation.tensorboard import TensorBoard
 
     events = TensorBoard(folder / "tensorboard")
-    return Several((shown, events)) if shown else events
+    return Watchers((shown, events)) if shown else events
 
 
 def _finish(outcome: "RunResult", *, as_json: bool) -> None:
@@ -153,8 +153,8 @@ def _finish(outcome: "RunResult", *, as_json: bool) -> None:
     if not outcome.finished:
         from shlex import quote
 
-        own = dict.fromkeys(paths(Results(outcome.folder).config.read_text()))
-        allow = "".join(f" --allow {path}" for path in own)
+        named = dict.fromkeys(paths(Results(outcome.folder).config.read_text()))
+        allow = "".join(f" --allow {path}" for path in named)
         folder = quote(str(outcome.folder))
         echo(f"interrupted; `lossyfl resume {folder}{allow}` goes on", err=True)
         raise typer.Exit(130)

@@ -40,9 +40,9 @@ def import_only(allow: Iterable[str] | None, typed: Iterable[object] = ()) -> No
     allow: what --allow says
     typed: what else was typed on the command line
     """
-    own = [path for value in typed if value is not None for path in paths(str(value))]
+    named = [path for value in typed if value is not None for path in paths(str(value))]
     how = "repeat the command with --allow {} if you trust its code"
-    _ends.get().enter_context(from_outside([*(allow or ()), *own], how))
+    _ends.get().enter_context(from_outside([*(allow or ()), *named], how))
 
 
 def import_from_here() -> None:

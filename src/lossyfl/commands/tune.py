@@ -18,14 +18,14 @@ from lossyfl.extras import require
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossyfl.experiments.tune import Answer, Trial
-    from lossyfl.experiments.vectors import Coded
+    from lossyfl.experiments.tune import SearchResult, Trial
+    from lossyfl.experiments.vectors import CodedVector
     from lossyfl.results.experiment import Experiment
 
 LINKS = ("downlink_budget", "uplink_budget")
 
 
-class Saved(NamedTuple):
+class SavedUpdates(NamedTuple):
     """What is asked about saved updates."""
 
     vector: Annotated[
@@ -62,7 +62,7 @@ class Goal(NamedTuple):
 def tune(
     config: options.Config = None,
     *,
-    saved: Saved,
+    saved: SavedUpdates,
     goal: Goal,
     said: Annotated[Said, of(*LINKS, *OF_MANY_RUNS)],
     out: options.Out = Path("runs/tune"),
@@ -146,7 +146,7 @@ def _try(
     return failure(spec, "diverged") if failed else trial(spec, planned[0].folder)
 
 
-def _show(found: "Answer", *, as_json: bool) -> None:
+def _show(found: "SearchResult", *, as_json: bool) -> None:
     from rich.table import Table
 
     from lossyfl.experiments.tune import frontier
@@ -158,13 +158,11 @@ def _show(found: "Answer", *, as_json: bool) -> None:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
         echo_json({"trials": rows, "best": asdict(best) if best else None})
         return
-    title = (
-        "Accuracy of the looks in the last fifth, ten at the most; bytes a round after the first"
-    )
+    title = "Accuracy of the evaluations in the last fifth, ten at most; bytes per round after the initial"
     table = Table(title=f"{title} model; * none is better in all three")
     table.add_column("")
     table.add_column("scheme", overflow="fold")
-    for name in ("accuracy", "a broadcast", "a reply"):
+    for name in ("accuracy", "broadcast", "reply"):
         table.add_column(name, justify="right")
     for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
         mark = "*" if each in front else ""
@@ -197,15 +195,15 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
         require("matplotlib", extra="report")  # before the work
     vectors = {str(path): read(path) for path in paths}
     measured = {name: measure(x, limit) for name, x in vectors.items()}
-    rows = {name: own.rows for name, own in measured.items()}
+    rows = {name: found.rows for name, found in measured.items()}
     if as_json:
-        flat = [{"vector": name} | asdict(each) for name, own in rows.items() for each in own]
+        flat = [{"vector": name} | asdict(each) for name, some in rows.items() for each in some]
         echo_json(flat)
     else:
-        for name, own in rows.items():
-            _show_vector(name, own)
-    for name, own in measured.items():
-        for quantizer, why in own.refused.items():
+        for name, some in rows.items():
+            _show_vector(name, some)
+    for name, found in measured.items():
+        for quantizer, why in found.refused.items():
             echo(f"{name} is nothing for {quantizer}: {why}", err=True)
     if figure is not None:
         from lossyfl.experiments.distortion import draw
@@ -213,13 +211,13 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
         draw(rows, figure)
 
 
-def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
+def _show_vector(name: str, rows: "Sequence[CodedVector]") -> None:
     from rich.table import Table
 
     from lossyfl.theory.limits import gaussian
 
     table = Table(title=f"{name} as a frame; nmse is ||Q(x) - x||^2 / ||x||^2")
-    for head in ("quantizer", "bytes", "bits an entry", "nmse", "x Gaussian limit"):
+    for head in ("quantizer", "bytes", "bits per entry", "nmse", "x Gaussian limit"):
         table.add_column(head, justify="left" if head == "quantizer" else "right")
     for each in rows:
         table.add_row(

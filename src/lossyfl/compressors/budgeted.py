@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lossyfl.compressors.base import SendContext, packed, quantized
-from lossyfl.compressors.plans import Plan, plan
+from lossyfl.compressors.plans import BudgetPlan, plan
 from lossyfl.errors import InputError, OutOfReach
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.quantizers.targets import Adjustable, Target, adjustable
@@ -53,7 +53,7 @@ class _Search:
         used = len(self.best[1]) >= (1 - UNUSED) * self.most
         return used or self.room <= self.low or self.room > self.most + max(self.most // 4, 64)
 
-    def look(self, made: Quantized, data: bytes) -> None:
+    def note(self, made: Quantized, data: bytes) -> None:
         """Take what the room led to, and choose the next."""
         left = self.most - len(data)
         if left >= 0:
@@ -75,14 +75,14 @@ class Budget:
     """
 
     quantizer: Adjustable
-    plan: Plan
+    plan: BudgetPlan
     of: str = "a link"
 
     damped = False
 
     @property
     def quantizers(self) -> tuple[Quantizer, ...]:
-        """The one."""
+        """The one whose size is set."""
         return (self.quantizer,)
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
@@ -117,7 +117,7 @@ class Budget:
         search = _Search(most=most, room=most - OVERHEAD - most // 400)
         for _ in range(ATTEMPTS):
             made, data = self._sized(x, context, search.room)
-            search.look(made, data)
+            search.note(made, data)
             if search.is_over:
                 break
         if search.best is None:

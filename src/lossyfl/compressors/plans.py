@@ -7,7 +7,7 @@
     6MB/300rounds           over a whole run, evenly
     40kB..10kB/300rounds    from one to the other, by the same part each round
 
-A text is read once, where somebody wrote it, and becomes a Plan of targets.
+A text is read once, where somebody wrote it, and becomes a BudgetPlan of targets.
 """
 
 import re
@@ -35,7 +35,7 @@ class Slide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class BudgetPlan:
     """The target of every round.
 
     spent: rounds after which nothing is left; 0 for never
@@ -66,7 +66,7 @@ class Plan:
         return self.course.at(round)
 
 
-def plan(text: str, *, of: str, first: int = 0) -> Plan:
+def plan(text: str, *, of: str, first: int = 0) -> BudgetPlan:
     """The plan that a text spells.
 
     of:    whose it is, for messages
@@ -83,7 +83,7 @@ def plan(text: str, *, of: str, first: int = 0) -> Plan:
     if spread is None:
         if ".." in text or re.search(r"/\d*\s*(rounds?)?$", text):
             raise wrong
-        return Plan(course=_stepwise(text, of))
+        return BudgetPlan(course=_stepwise(text, of))
     rounds = int(spread[2])
     ends = [target(part, of=of, name="budget") for part in spread[1].split("..")]
     if rounds < 1 or len(ends) > 2 or any(each.nmse for each in ends):
@@ -91,11 +91,11 @@ def plan(text: str, *, of: str, first: int = 0) -> Plan:
     if len(ends) == 2:
         if (ends[0].bits is None) != (ends[1].bits is None):
             raise InputError("budget", of=of, allowed="the same unit at both ends", got=text)
-        return Plan(course=Slide((ends[0], ends[1]), rounds))
+        return BudgetPlan(course=Slide((ends[0], ends[1]), rounds))
     if ends[0].bits is None:
         raise wrong
     each = Target(bits=ends[0].bits / max(rounds - first, 1))
-    return Plan(course=Steps((0,), (each,)), spent=rounds)
+    return BudgetPlan(course=Steps((0,), (each,)), spent=rounds)
 
 
 def _stepwise(text: str, of: str) -> Steps[Target]:

@@ -42,7 +42,7 @@ class Schedule:
         return self._steps.at(round)
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
-        """All vectors can be sent."""
+        """Nothing to refuse: every quantizer takes vectors of any length."""
         del tensors, rounds
 
     def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:

@@ -24,7 +24,7 @@ EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class BoundSetting:
     """One line of the table: what is trained, and how.
 
     q1, q2:      levels of the broadcast and of the replies, also by round as 8@0/2@50; or exact
@@ -112,7 +112,7 @@ class Grid:
     q1s: Sequence[str] = (EXACT, "1", "2", "5")
     q2s: Sequence[str] = (EXACT,)
 
-    def settings(self, make: Callable[..., Setting] = Setting) -> list[Setting]:
+    def settings(self, make: Callable[..., BoundSetting] = BoundSetting) -> list[BoundSetting]:
         """Every combination as a setting."""
         return [
             make(q1=q1, q2=q2, tau=tau, partition=partition, eta=eta)

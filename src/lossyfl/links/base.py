@@ -6,7 +6,7 @@
     undo(frame, state)       sender    -> its state when the frame turns out never to have arrived
 
 State goes in and comes out, nothing is hidden. Each link has a state type of its own, a frozen dataclass of
-vectors; whoever keeps, saves or restores one does so by `lossyfl.links.state` and looks at no field but those
+vectors; whoever keeps, saves or restores one does so by `lossyfl.links.state` and reads no field but those
 that have a meaning for all links:
 
     estimate  what the receiver holds of the sender's vector, the same at both ends: every downlink has it
@@ -130,7 +130,7 @@ class AbstractDownlink(ABC, Generic[S]):
         """The state of either end."""
 
     def trend(self, state: S) -> Vector:
-        """Nothing."""
+        """Nothing besides the estimate."""
         del state
         return nothing()
 

@@ -33,7 +33,7 @@ class Direct:
         return Sent(frame=frame, state=state, source=source, lost=x - values(made))
 
     def receive(self, frame: bytes, state: NoState) -> tuple[Vector, NoState]:
-        """Q(x)."""
+        """The Q(x) that was sent."""
         return decode(frame, max_entries=HARD_LIMIT), state  # the caller knows the length
 
     def undo(self, frame: bytes, state: NoState) -> NoState:

@@ -58,7 +58,7 @@ class ErrorFeedback:
         return Sent(frame=frame, state=after, source=whole, lost=memory)
 
     def receive(self, frame: bytes, state: FeedbackState) -> tuple[Vector, FeedbackState]:
-        """Q(x + memory)."""
+        """The Q(x + memory) that was sent."""
         return decode(frame, max_entries=HARD_LIMIT), state  # the caller knows the length
 
     def undo(self, frame: bytes, state: FeedbackState) -> FeedbackState:

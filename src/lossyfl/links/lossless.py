@@ -32,12 +32,12 @@ class Lossless:
         return NoState()
 
     def send(self, x: Vector, state: NoState, context: SendContext) -> Sent[NoState]:
-        """X as raw floats."""
+        """The frame of x as raw floats; clipped, where the context sets a bound."""
         whole = x if context.bound == math.inf else clipped(x, context.bound)
         return Sent(frame=pack_raw(whole, context.meta), state=state, source=whole)
 
     def receive(self, frame: bytes, state: NoState) -> tuple[Vector, NoState]:
-        """X."""
+        """The x that was sent, to the bit."""
         return decode(frame, max_entries=HARD_LIMIT), state  # the caller knows the length
 
     def undo(self, frame: bytes, state: NoState) -> NoState:

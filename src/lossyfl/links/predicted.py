@@ -54,7 +54,7 @@ class Predicted:
         return PredictedState(estimate=start.copy(), trend=np.zeros_like(start))
 
     def trend(self, state: PredictedState) -> Vector:
-        """The trend."""
+        """By how much the estimate is expected to move next."""
         return state.trend
 
     def join(self, estimate: Vector, trend: Vector) -> PredictedState:

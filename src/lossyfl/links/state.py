@@ -61,7 +61,7 @@ def state_from(arrays: Arrays, like: S, entries: int) -> S | None:
 
 
 def downlink_from(link: Downlink[Any], estimate: Vector, saved: Arrays) -> HasEstimate | None:
-    """The state of a downlink with an estimate and the vectors besides; None if they are not its own.
+    """The state of a downlink with an estimate and the vectors besides; None if they are another link's.
 
     Older versions saved the estimate once more among those of incremental links, of no others.
     """

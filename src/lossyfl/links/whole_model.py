@@ -35,12 +35,12 @@ class WholeModel(AbstractDownlink[WholeState]):
 
     @property
     def keeps_error(self) -> bool:
-        """Whether the carrier does."""
+        """Whether the carrier sends later what quantizing lost."""
         return self.carrier.keeps_error
 
     @property
     def forgets_error(self) -> bool:
-        """Whether the carrier does."""
+        """Whether what the carrier's quantizing lost is gone."""
         return self.carrier.forgets_error
 
     def init(self, start: Vector) -> WholeState:
@@ -55,7 +55,7 @@ class WholeModel(AbstractDownlink[WholeState]):
         return Sent(frame=sent.frame, state=after, source=sent.source, lost=sent.lost)
 
     def receive(self, frame: bytes, state: WholeState) -> tuple[Vector, WholeState]:
-        """What the carrier heard."""
+        """What the carrier received is the estimate."""
         estimate, carrier = self.carrier.receive(frame, state.carrier)
         return estimate, WholeState(estimate=estimate, carrier=carrier)
 

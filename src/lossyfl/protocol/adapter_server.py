@@ -39,12 +39,12 @@ class AdapterServer(Server):
         All at once, so that two may have been taken for each other; in an open round before the first
         reply.
         """
-        came = self._replies.collected
-        if self.is_open and came.answered:
+        collected = self._aggregation.collected
+        if self.is_open and collected.answered:
             allowed = "changed before the first reply of a round"
             raise InputError("number", of="a device", allowed=allowed, got="after it")
         self._members.rename(numbers)
-        self._replies.call(dict(sorted(renamed(came.participants, numbers).items())))
+        self._aggregation.call(dict(sorted(renamed(collected.participants, numbers).items())))
         self.ledger.rename(numbers)
 
     def set_participants(self, samples: Mapping[int, int]) -> None:
@@ -52,28 +52,28 @@ class AdapterServer(Server):
 
         For those who learn it from the replies; others say it to `open_round`.
         """
-        if not self.is_open or self._replies.collected.answered:
+        if not self.is_open or self._aggregation.collected.answered:
             allowed = "open and without a reply"
             got = "answered" if self.is_open else "closed"
             raise InputError(f"round {self.round}", of="Server", allowed=allowed, got=got)
         for device, count in samples.items():
             self.join(device, count)
-        self._replies.call(self._members.weights(samples))
+        self._aggregation.call(self._members.weights(samples))
 
     def compare(self, replies: Mapping[int, bytes]) -> None:
-        """Look at all replies of a first round before the first is taken, if they are in hand.
+        """Compare the norms of all replies of a first round before the first is taken, if they are in hand.
 
         Then there is something to compare with, and `accept` and `accept_and_decode` refuse at once; in later
         rounds there is, and nothing is done.
         """
-        self._replies.compare(replies)
+        self._aggregation.compare(replies)
 
     def accept_and_decode(self, device: int, reply: bytes) -> Vector:
         """Take a reply as `accept` does, but give it away: something else makes the next model of it.
 
         That model comes back by `replace_theta` once the round is closed.
         """
-        return self._replies.accept_and_decode(device, reply)
+        return self._aggregation.accept_and_decode(device, reply)
 
     def replace_theta(self, theta: object) -> None:
         """Go on from another model, between rounds: for those who aggregate by themselves."""

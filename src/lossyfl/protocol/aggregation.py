@@ -124,7 +124,7 @@ class Aggregation:
 
     def meta(self, device: int) -> FrameMeta:
         """What the reply of a device must say of itself."""
-        digest = self._expected.of(device)
+        digest = self._expected.digest_for(device)
         return FrameMeta(kind=Kind.REPLY, round=self._expected.round, digest=digest)
 
     def accept(self, device: int, reply: bytes) -> None:

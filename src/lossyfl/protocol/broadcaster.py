@@ -17,15 +17,14 @@ from lossyfl.links.base import HasEstimate
 from lossyfl.links.state import Arrays, beside_estimate, downlink_from
 from lossyfl.protocol.broadcast_log import BroadcastLog
 from lossyfl.protocol.digests import NOTHING, EstimateVersion, digest
-from lossyfl.protocol.entries import Kind
+from lossyfl.protocol.entries import EntryKind
 from lossyfl.protocol.states import Broadcast
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire import frame as frames
 from lossyfl.wire.codec import decode
 from lossyfl.wire.facts import Facts, facts
-from lossyfl.wire.header import FrameMeta
-from lossyfl.wire.header import Kind as FrameKind
+from lossyfl.wire.header import FrameMeta, Kind
 
 
 class Broadcaster:
@@ -53,7 +52,7 @@ class Broadcaster:
         if first is None:
             self.restore(self._downlink.init(theta), -1, b"", ())
             return theta
-        meta = FrameMeta(kind=FrameKind.MODEL, round=0)
+        meta = FrameMeta(kind=Kind.MODEL, round=0)
         _, frame = first.make(theta, self._context(meta, "first"))
         start = decode(frame, max_entries=len(theta), threads=self._threads)
         frame = frames.with_digest(frame, digest(start))
@@ -66,7 +65,7 @@ class Broadcaster:
         return beside_estimate(self._state)
 
     def read(self, estimate: Vector, saved: Arrays) -> HasEstimate | None:
-        """The downlink's state with these vectors; None if they are not its own."""
+        """The downlink's state with these vectors; None if they are another link's."""
         return downlink_from(self._downlink, estimate, saved)
 
     def restore(
@@ -77,12 +76,12 @@ class Broadcaster:
         self.round, self.newest = round, newest
         self._digest = digest(self.estimate)
         exact = len(self.estimate) + len(self._downlink.trend(state))
-        self._most = frames.raw_nbytes(exact)
+        self._model_nbytes = frames.raw_nbytes(exact)
         self.log = BroadcastLog(4 * exact if self._log_bytes is None else self._log_bytes, recent)
         self._forget()
 
     def _forget(self) -> None:
-        """What was noted of the frames of a round is of no use in the next."""
+        """Drop what was kept of this round's frames: the next has others."""
         self._exact: tuple[bytes, ...] = ()
         self._facts: dict[bytes, Facts] = {}
 
@@ -104,7 +103,7 @@ class Broadcaster:
     def send(self, theta: Vector) -> Sent[Any]:
         """Line 2: encode the broadcast of the next round, and move the estimate by it."""
         link, number = self._downlink, self.round + 1
-        kind = FrameKind.UPDATE if link.incremental else FrameKind.MODEL
+        kind = Kind.UPDATE if link.incremental else Kind.MODEL
         meta = FrameMeta(kind=kind, round=number, digest=self._digest)
         sent = link.send(theta, self._state, self._context(meta, "downlink"))
         self._state = sent.state
@@ -122,7 +121,7 @@ class Broadcaster:
         self._state = self._downlink.init(theta)
         self._digest = digest(self.estimate)
         self.log.clear()
-        meta = FrameMeta(kind=FrameKind.MODEL, round=self.round + 1, digest=self._digest)
+        meta = FrameMeta(kind=Kind.MODEL, round=self.round + 1, digest=self._digest)
         self.newest = frames.pack_raw(self.estimate, meta)
 
     def _context(self, meta: FrameMeta, purpose: str) -> SendContext:
@@ -133,30 +132,35 @@ class Broadcaster:
             threads=self._threads,
         )
 
-    def frames_for(self, known: EstimateVersion) -> tuple[tuple[bytes, ...], Kind]:
-        """The frames for a device that holds `known`, and what they are to it."""
-        incremental = self._downlink.incremental
+    def frames_for(self, known: EstimateVersion) -> tuple[tuple[bytes, ...], EntryKind]:
+        """The frames for a device that holds `known`, and as what the ledger counts them.
+
+        None for a device in sync. For others the newest frame where that is a whole model; else the
+        updates that they have missed, or the exact model where that is shorter or updates are gone.
+        """
         if known == self.held:
             return (), "update"
-        anew = bool(self.newest) and incremental and not self.log.recent
-        late: Kind = "initial" if known == NOTHING or anew else "catch-up"
+        incremental = self._downlink.incremental
+        # All got the exact model, as `send_model` says: nobody has missed anything.
+        is_anew = bool(self.newest) and incremental and not self.log.recent
+        late: EntryKind = "initial" if known == NOTHING or is_anew else "catch-up"
         if not incremental and self.newest:
             in_time = known != NOTHING and known.round == self.round - 1
             return (self.newest,), "update" if in_time else late
         missed = self.log.since(known)
-        kind: Kind = "update" if len(missed) == 1 and known != NOTHING else late
-        if not missed or sum(map(len, missed)) >= self._most:
+        kind: EntryKind = "update" if len(missed) == 1 and known != NOTHING else late
+        if not missed or sum(map(len, missed)) >= self._model_nbytes:
             return self._model(), kind
         return missed, kind
 
     def _model(self) -> tuple[bytes, ...]:
         """The exact estimate, encoded once per round, and before it its trend, if it has one."""
         if not self._exact:
-            meta = FrameMeta(kind=FrameKind.MODEL, round=self.round, digest=self._digest)
+            meta = FrameMeta(kind=Kind.MODEL, round=self.round, digest=self._digest)
             self._exact = (frames.pack_raw(self.estimate, meta),)
             trend = self._downlink.trend(self._state)
             if len(trend) and self.round > 0:
-                before = replace(meta, kind=FrameKind.TREND)
+                before = replace(meta, kind=Kind.TREND)
                 self._exact = (frames.pack_raw(trend, before), *self._exact)
         return self._exact
 

@@ -105,12 +105,12 @@ class Device:
 
     @property
     def estimate(self) -> Vector:
-        """theta_hat, to look at; `receive` gives a copy to train."""
+        """theta_hat, read-only; `receive` gives a copy to train."""
         return read_only(self._down.estimate)
 
     @property
     def memory(self) -> Vector:
-        """delta_m, to look at; empty if the uplink keeps no error."""
+        """delta_m, read-only; empty if the uplink keeps no error."""
         return read_only(arrays_of(self._up).get("memory", nothing()))
 
     @property
@@ -123,7 +123,7 @@ class Device:
 
         Updates of rounds that the device has reached are passed over: a server that does not know
         whether its last frames arrived sends them again. Where the device went astray since, the
-        digest in the next update, or in its own reply, tells.
+        digest in the next update, or in its reply, tells.
 
         A frame that is damaged raises FrameError, one for another estimate OutOfSync; the frames
         before it have been applied, it and those after it have not.
@@ -132,20 +132,73 @@ class Device:
         return self._down.estimate.copy()
 
     def move(self, delivery: Delivery) -> None:
-        """`receive` for those who look at `estimate` themselves."""
+        """`receive` for those who read `estimate` themselves."""
         for frame in delivery.frames:
-            self._apply(frame)
+            self._apply_frame(frame)
         if not delivery.frames:
             self._asked = self._noted.round
         self._settle(delivery.accepted)
 
-    def _apply(self, frame: bytes) -> None:
+    def reply(self, theta: object, *, bound: float = math.inf) -> bytes:
+        """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over.
+
+        bound: the largest norm that it may decode to; what is longer is clipped
+        """
+        return self.send(theta, bound=bound).frame
+
+    def send(self, theta: object, *, bound: float = math.inf) -> Sent[Any]:
+        """`reply` for those who measure what was quantized, and what of it was lost."""
+        state = self._noted
+        if state.replied > self._asked >= 0:  # the server went back to before that reply
+            self.settle(arrived=False)
+        if state.round < 0 or state.replied >= 0:
+            got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
+            allowed = "one per round, once the last is settled"
+            raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
+        local = as_vector(theta)
+        if len(local) != len(self.estimate):
+            allowed = f"a vector of {len(self.estimate)} entries"
+            raise InputError("theta", of=f"device {self.number}", allowed=allowed, got=len(local))
+        # One pass; parts of a sum of finite entries may overflow, too, and both ways.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.sum(local)
+        if not np.isfinite(total):
+            self._check_finite(local)
+        context = SendContext(
+            meta=self._reply_meta,
+            rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
+            tensors=self._tensors,
+            threads=self._threads,
+            bound=bound,
+        )
+        with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
+            update = local - self.estimate
+            sent = self.scheme.uplink.send(update, self._up, context)
+        self._check_bound(sent.frame, bound)
+        self._up = sent.state
+        state.replied, state.reply = state.round, sent.frame
+        if state.told == state.round:  # the server has one already
+            self.settle(arrived=False)
+        return sent
+
+    def settle(self, *, arrived: bool) -> None:
+        """Say at once what became of the last reply; otherwise the next delivery tells."""
+        state = self._noted
+        if state.replied < 0:
+            raise InputError("reply", of=f"device {self.number}", allowed="open", got="none")
+        if arrived:
+            state.accepted = state.replied
+        else:
+            self._up = self.scheme.uplink.undo(state.reply, self._up)
+        state.replied, state.reply = -1, b""
+
+    def _apply_frame(self, frame: bytes) -> None:
         header = read_header(frame, self._limit)
         if header.meta.kind == Kind.MODEL:
-            self._start(frame, header)
+            self._apply_model(frame, header)
         elif header.meta.kind == Kind.UPDATE:
             if header.meta.round > self._noted.round:  # else it was applied, or the digest tells
-                self._move(frame, header)
+                self._apply_update(frame, header)
         elif header.meta.kind == Kind.TREND:
             self._waiting = (header.meta, self._decode(frame))
         else:
@@ -153,12 +206,12 @@ class Device:
             raise FrameError(4, allowed, header.meta.kind.name.lower())
         self._asked = header.meta.round
 
-    def _start(self, frame: bytes, header: Header) -> None:
+    def _apply_model(self, frame: bytes, header: Header) -> None:
         """Hold the model of a frame, with the trend that came before it."""
         if self._tensors is not None and header.entries != self._limit:
             raise FrameError(8, f"{self._limit} entries", header.entries)
         is_new = header.entries != len(self.estimate)
-        down = self._joined(frame, header, is_new=is_new)
+        down = self._downlink_from(frame, header, is_new=is_new)
         if is_new:
             self._up = self.scheme.uplink.init(down.estimate)
             self._noted.replied, self._noted.reply = -1, b""
@@ -167,7 +220,7 @@ class Device:
     def _decode(self, frame: bytes) -> Vector:
         return decode(frame, max_entries=self._limit, threads=self._threads)
 
-    def _joined(self, frame: bytes, header: Header, *, is_new: bool) -> HasEstimate:
+    def _downlink_from(self, frame: bytes, header: Header, *, is_new: bool) -> HasEstimate:
         """The downlink's state of a device that goes on with the model of a frame."""
         link, meta = self.scheme.downlink, header.meta
         if link.incremental:  # the exact model, whatever updates there were before
@@ -186,7 +239,7 @@ class Device:
             raise FrameError(4, allowed, f"one of round {came.round}" if len(trend) else "none")
         return link.join(estimate, trend)
 
-    def _move(self, frame: bytes, header: Header) -> None:
+    def _apply_update(self, frame: bytes, header: Header) -> None:
         """Move the estimate by an update."""
         meta = header.meta
         needs = EstimateVersion(round=meta.round - 1, digest=meta.digest)
@@ -194,7 +247,7 @@ class Device:
             raise OutOfSync(self.number, str(self.held), str(needs))
         if header.entries != len(self.estimate):
             raise FrameError(8, f"{len(self.estimate)} entries", header.entries)
-        with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             _, down = self.scheme.downlink.receive(frame, self._down)
         if not all(is_within(vector, FINITE) for vector in arrays_of(down).values()):
             raise FrameError(0, "an update that leaves the model finite", "one that does not")
@@ -225,17 +278,6 @@ class Device:
         if unknown or lost or arrived:
             state.replied, state.reply = -1, b""
 
-    def settle(self, *, arrived: bool) -> None:
-        """Say at once what became of the last reply; otherwise the next delivery tells."""
-        state = self._noted
-        if state.replied < 0:
-            raise InputError("reply", of=f"device {self.number}", allowed="open", got="none")
-        if arrived:
-            state.accepted = state.replied
-        else:
-            self._up = self.scheme.uplink.undo(state.reply, self._up)
-        state.replied, state.reply = -1, b""
-
     def _check_finite(self, local: Vector) -> None:
         bad = np.flatnonzero(~np.isfinite(local))
         if len(bad):
@@ -256,45 +298,3 @@ class Device:
         """What a reply says of itself now: its round, and what it was trained from, by whom."""
         bound = reply_digest(self._digest, device=self.number, training=self.training)
         return FrameMeta(kind=Kind.REPLY, round=self._noted.round, digest=bound)
-
-    def reply(self, theta: object, *, bound: float = math.inf) -> bytes:
-        """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over.
-
-        bound: the largest norm that it may decode to; what is longer is clipped
-        """
-        return self.send(theta, bound=bound).frame
-
-    def send(self, theta: object, *, bound: float = math.inf) -> Sent[Any]:
-        """`reply` for those who measure what was quantized, and what of it was lost."""
-        state = self._noted
-        if state.replied > self._asked >= 0:  # the server went back to before that reply
-            self.settle(arrived=False)
-        if state.round < 0 or state.replied >= 0:
-            got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
-            allowed = "one a round, once the last is settled"
-            raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
-        local = as_vector(theta)
-        if len(local) != len(self.estimate):
-            allowed = f"a vector of {len(self.estimate)} entries"
-            raise InputError("theta", of=f"device {self.number}", allowed=allowed, got=len(local))
-        # One pass; parts of a sum of finite entries may overflow, too, and both ways.
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = np.sum(local)
-        if not np.isfinite(total):
-            self._check_finite(local)
-        context = SendContext(
-            meta=self._reply_meta,
-            rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
-            tensors=self._tensors,
-            threads=self._threads,
-            bound=bound,
-        )
-        with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
-            update = local - self.estimate
-            sent = self.scheme.uplink.send(update, self._up, context)
-        self._check_bound(sent.frame, bound)
-        self._up = sent.state
-        state.replied, state.reply = state.round, sent.frame
-        if state.told == state.round:  # the server has one already
-            self.settle(arrived=False)
-        return sent

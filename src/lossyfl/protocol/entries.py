@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 Direction = Literal["down", "up"]
-Kind = Literal["initial", "update", "catch-up", "reply"]
+EntryKind = Literal["initial", "update", "catch-up", "reply"]
 View = Literal["broadcast", "unicast"]
 
-SHARED: tuple[Kind, ...] = ("initial", "update")
+SHARED: tuple[EntryKind, ...] = ("initial", "update")
 """Kinds of frames that all devices of a round may hear."""
 
 
@@ -19,15 +19,15 @@ class Entry:
 
     nbytes:       its length
     entries:      of the vector
-    paper_bits:   R_Q, or 33 bits an entry for exact floats, as the paper counts
-    entropy_bits: the entropy of its symbols by the counts that it carries; 32 bits a raw entry
+    paper_bits:   R_Q, or 33 bits per entry for exact floats, as the paper counts
+    entropy_bits: the entropy of its symbols by the counts that it carries; 32 bits per raw entry
     frame:        a number that is the same for the same frame of a round
     """
 
     round: int
     direction: Direction
     device: int
-    kind: Kind
+    kind: EntryKind
     nbytes: int
     entries: int
     paper_bits: float
@@ -53,7 +53,7 @@ class Total:
 
     @property
     def paper_saving(self) -> float:
-        """The saving by the paper's count: 33 bits an entry over R_Q."""
+        """The saving by the paper's count: 33 bits per entry over R_Q."""
         return self.paper_raw_bits / self.paper_bits if self.paper_bits else 1.0
 
 
@@ -124,22 +124,22 @@ def row_sums(entries: list[Entry]) -> Iterator[Row]:
 
 
 def _rows_of(entries: list[Entry], direction: Direction, view: View) -> Iterator[Row]:
-    got: dict[tuple[int, int], set[Kind]] = {}
+    got: dict[tuple[int, int], set[EntryKind]] = {}
     models: dict[tuple[int, int], int] = {}
     for entry in entries:
         to = whom(entry, view)
         got.setdefault(to, set()).add(entry.kind)
         models[to] = entry.entries
-    for kind in get_args(Kind):
-        own = [entry for entry in entries if entry.kind == kind]
+    for kind in get_args(EntryKind):
+        some = [entry for entry in entries if entry.kind == kind]
         yield Row(
             direction=direction,
             view=view,
             kinds=kind,
-            frames=len(own),
-            nbytes=sum(entry.nbytes for entry in own),
-            paper_bits=sum(entry.paper_bits for entry in own),
-            entropy_bits=sum(entry.entropy_bits for entry in own),
+            frames=len(some),
+            nbytes=sum(entry.nbytes for entry in some),
+            paper_bits=sum(entry.paper_bits for entry in some),
+            entropy_bits=sum(entry.entropy_bits for entry in some),
         )
     floats = Counter[str]()
     for to, kinds in got.items():

@@ -8,7 +8,7 @@
 
 Two ways of adding up the downlink: `broadcast` counts a frame that many devices hear in one round once,
 and what only one of them lacks for that one; `unicast` counts every frame for every device that was
-handed it. Savings are against 32-bit floats, which are one model a round: a device that missed some
+handed it. Savings are against 32-bit floats, which are one model per round: a device that missed some
 needs no more than the newest.
 
 Entries of a long training would fill the memory, and every checkpoint: where there are more than MOST, those
@@ -21,7 +21,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lossyfl.errors import InputError, printable
-from lossyfl.protocol.entries import Direction, Entry, Kind, Row, Total, View, once, row_sums, whom
+from lossyfl.protocol.entries import (
+    Direction,
+    Entry,
+    EntryKind,
+    Row,
+    Total,
+    View,
+    once,
+    row_sums,
+    whom,
+)
 
 if TYPE_CHECKING:
     from lossyfl.wire.facts import Facts  # no kernel is needed to read a ledger
@@ -101,7 +111,7 @@ class Ledger:
         direction: Direction,
         round: int,
         device: int,
-        kind: Kind,
+        kind: EntryKind,
     ) -> None:
         """Note a frame of which the facts are known."""
         self.entries.append(
@@ -168,7 +178,7 @@ class Ledger:
         *,
         view: View = "broadcast",
         round: int | None = None,
-        kinds: tuple[Kind, ...] | None = None,
+        kinds: tuple[EntryKind, ...] | None = None,
     ) -> Total:
         """The sum over a direction, of one round or all, of some kinds or all."""
         if round is not None and 0 <= round <= self.summary.through:
@@ -182,7 +192,7 @@ class Ledger:
         if view == "broadcast":
             chosen = once(chosen)
         chosen = [entry for entry in chosen if kinds is None or entry.kind in kinds]
-        # Floats would be one model a round to all, or to each device; replies are one each.
+        # Floats would be one model per round to all, or to each device; replies are one each.
         models = {whom(entry, view): entry.entries for entry in chosen}
         here = Row(
             direction=direction,
@@ -195,7 +205,7 @@ class Ledger:
         )
         return (here if round is not None else sum(self._before(here, kinds), here)).total
 
-    def _before(self, like: "Row", kinds: tuple[Kind, ...] | None) -> Iterator["Row"]:
+    def _before(self, like: "Row", kinds: tuple[EntryKind, ...] | None) -> Iterator["Row"]:
         """What a sum over all rounds has from those that there are no entries of."""
         for row in self.summary.rows:
             known = row.kinds.split()

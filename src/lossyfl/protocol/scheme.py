@@ -1,8 +1,8 @@
 """What a scheme is: a pair of links, what the server does between them, and what is refused of it.
 
 Errors of quantizing must stay small where they are kept, and must be right in the mean where they are not. A
-scheme asks its links what becomes of theirs (`keeps_error`, `forgets_error`), so that an own link is held to
-the same rules.
+scheme asks its links what becomes of theirs (`keeps_error`, `forgets_error`), so that a link from
+outside the package is held to the same rules.
 """
 
 import warnings
@@ -19,18 +19,18 @@ from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.types import Quantizer
 
 ServerModel = Literal["estimate", "preserved"]
-Membership = Literal["catch-up", "full-model"]
+MembershipRule = Literal["catch-up", "full-model"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
     """A pair of links, and what the server does between them.
 
-    first:   makes the frame of the initial model, from which the server starts, too; exact floats if None
+    first:      makes the frame of the initial model, from which the server starts, too; exact floats if None
+    guarded:    whether what is known to diverge is refused; the paper's systems run, with a Caution
     membership: what happens when other devices listen than in the round before: those that missed
                 something catch up, or all get the full model, as the paper says
-    guarded: whether what is known to diverge is refused; the paper's own systems run, with a Caution
-    spec:    what `scheme` was given, the same for all spellings; empty for one that was put together by hand
+    spec:       what `scheme` was given, the same for all spellings; empty for one put together by hand
     """
 
     name: str
@@ -40,15 +40,15 @@ class Scheme:
     optimizer: Optimizer
     first: Compressor | None = None
     guarded: bool = True
-    membership: Membership = "catch-up"
+    membership: MembershipRule = "catch-up"
     spec: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.server_model not in get_args(ServerModel):
             allowed = '"estimate" or "preserved"'
             raise InputError("server_model", of=self.name, allowed=allowed, got=self.server_model)
-        if self.membership not in get_args(Membership):
-            allowed = one_of(get_args(Membership), self.membership)
+        if self.membership not in get_args(MembershipRule):
+            allowed = one_of(get_args(MembershipRule), self.membership)
             raise InputError("membership", of=self.name, allowed=allowed, got=self.membership)
         self._check_uplink()
         self._check_biased()

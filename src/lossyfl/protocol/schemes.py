@@ -35,7 +35,7 @@ from lossyfl.links import (
     WholeModel,
 )
 from lossyfl.protocol.optimizers import optimizer
-from lossyfl.protocol.scheme import Membership, Scheme, ServerModel
+from lossyfl.protocol.scheme import MembershipRule, Scheme, ServerModel
 from lossyfl.quantizers import quantizer
 from lossyfl.quantizers.deadzone import Deadzone
 from lossyfl.quantizers.rotated import Rotated, Signs
@@ -120,7 +120,7 @@ def lfl(
     first_budget: str | None = None,
     server_model: ServerModel = "estimate",
     compensate_server: bool = False,
-    membership: Membership = "catch-up",
+    membership: MembershipRule = "catch-up",
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:

@@ -30,7 +30,7 @@ from lossyfl.protocol.replies import Expected
 from lossyfl.protocol.rules import Norms, ReplyRule, is_within
 from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.state_checks import check_server, is_sound
-from lossyfl.protocol.states import Count, Delivery, ServerState
+from lossyfl.protocol.states import Delivery, RefusalCount, ServerState
 from lossyfl.theory import eps
 from lossyfl.types import Vector, read_only
 from lossyfl.wire.header import FrameMeta
@@ -78,14 +78,14 @@ class Server:
         self._members = Membership()
         self.ledger = Ledger(sink=sink)
         self.measured: Measured | None = None
-        self._collect(Collected.none({}, len(start)), Norms(), is_open=False)
+        self._aggregate(Collected.none({}, len(start)), Norms(), is_open=False)
         for device, count in samples.items():
             self.join(device, count)
 
     def state(self) -> ServerState:
         """Everything that the server remembers, at any moment."""
         ledger, members, broadcaster = self.ledger, self._members, self._broadcaster
-        came = self._replies.collected
+        collected = self._aggregation.collected
         counts = ledger.refusals.counts.items()
         return ServerState(
             round=self.round,
@@ -99,18 +99,18 @@ class Server:
             accepted=dict(members.accepted),
             broadcast=broadcaster.newest,
             log=broadcaster.log.recent,
-            participants=dict(came.participants),
-            answered=dict(came.answered),
-            turn=came.turn,
-            waiting=dict(came.waiting),
-            total=came.total.copy(),
-            weight=came.weight,
+            participants=dict(collected.participants),
+            answered=dict(collected.answered),
+            turn=collected.turn,
+            waiting=dict(collected.waiting),
+            total=collected.total.copy(),
+            weight=collected.weight,
             entries=tuple(ledger.entries),
             eps=dict(ledger.eps),
-            before=dict(came.before),
-            norms=self._replies.norms.copied(),
+            before=dict(collected.before),
+            norms=self._aggregation.norms.copied(),
             refusals=tuple(ledger.refusals.recent),
-            refused=tuple(Count(reason=reason, count=count) for reason, count in counts),
+            refused=tuple(RefusalCount(reason=reason, count=count) for reason, count in counts),
             scheme=self.scheme.spec,
             summary=ledger.summary,
             listened=members.listened,
@@ -132,7 +132,7 @@ class Server:
         counts = ((each.reason, each.count) for each in state.refused)
         self.ledger.refusals = Refusals(state.refusals, counts)
         self.measured = None
-        self._collect(Collected.of(state), state.norms.copied(), is_open=state.is_open)
+        self._aggregate(Collected.of(state), state.norms.copied(), is_open=state.is_open)
 
     @property
     def round(self) -> int:
@@ -142,16 +142,16 @@ class Server:
     @property
     def is_open(self) -> bool:
         """Whether a round is open."""
-        return self._replies.is_open
+        return self._aggregation.is_open
 
     @property
     def theta(self) -> Vector:
-        """The server's model, to look at."""
+        """The server's model, read-only."""
         return read_only(self._theta)
 
     @property
     def estimate(self) -> Vector:
-        """theta_hat, what every device in sync holds, to look at."""
+        """theta_hat, what every device in sync holds; read-only."""
         return read_only(self._broadcaster.estimate)
 
     @property
@@ -183,7 +183,7 @@ class Server:
     @property
     def participants(self) -> tuple[int, ...]:
         """The devices that train in the open round, in order."""
-        return self._replies.order
+        return self._aggregation.order
 
     @property
     def listeners(self) -> tuple[int, ...]:
@@ -205,8 +205,8 @@ class Server:
         elif self.round >= 0:
             self._send_broadcast()
         self._broadcaster.open_round()
-        came = Collected.none(self._members.weights(chosen), len(self._theta))
-        self._collect(came, self._replies.norms, is_open=True)
+        collected = Collected.none(self._members.weights(chosen), len(self._theta))
+        self._aggregate(collected, self._aggregation.norms, is_open=True)
 
     def _has_other_listeners(self, participants: Iterable[int]) -> bool:
         """Whether the scheme has to begin anew, because others listen than to the last broadcast."""
@@ -248,14 +248,14 @@ class Server:
         large is to forget it.
         In the first round a reply may also be refused later, when there are others to compare it with.
         """
-        self._replies.accept(device, reply)
+        self._aggregation.accept(device, reply)
 
     def reply_meta(self, device: int) -> FrameMeta:
         """What the reply of a device must say of itself in this round."""
-        return self._replies.meta(device)
+        return self._aggregation.meta(device)
 
-    def _collect(self, came: Collected, norms: Norms, *, is_open: bool) -> None:
-        """Take replies from now on, or none."""
+    def _aggregate(self, collected: Collected, norms: Norms, *, is_open: bool) -> None:
+        """From now on `accept` adds to these replies, or finds all late if the round is closed."""
         expected = Expected(
             entries=len(self._theta),
             round=self.round,
@@ -263,27 +263,27 @@ class Server:
             training=self.training,
         )
         tools = self._members, norms, self.ledger, self.rule, expected
-        self._replies = Aggregation(came, *tools, is_open=is_open, threads=self._threads)
+        self._aggregation = Aggregation(collected, *tools, is_open=is_open, threads=self._threads)
 
     def close_round(self) -> None:
         """Line 6: theta(t+1) = theta_hat(t) + step(sum_m B_m / B reply_m)."""
         if not self.is_open:
             got = f"round {self.round}, closed"
             raise InputError("round", of="Server", allowed="open", got=got)
-        self._replies.close()
+        self._aggregation.close()
         self._step()
-        came, norms = self._replies.collected, self._replies.norms
+        collected, norms = self._aggregation.collected, self._aggregation.norms
         norms.next_round()
-        self._collect(replace(came, participants={}), norms, is_open=False)
+        self._aggregate(replace(collected, participants={}), norms, is_open=False)
 
     def _step(self) -> None:
         """Move theta by the sum, or refuse all replies where that would not give a finite model."""
-        came, optimizer = self._replies.collected, self.scheme.optimizer
+        collected, optimizer = self._aggregation.collected, self.scheme.optimizer
         base = self._theta = self._base
-        if not came.weight:  # without a reply there is nothing to step by, not even with momentum
+        if not collected.weight:  # no reply: nothing to step by, not even with momentum
             return
-        with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
-            update = came.total / np.float32(came.weight)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            update = collected.total / np.float32(collected.weight)
             step, moments = optimizer.step(update, self._moments)
             theta = base + step
         if is_within(theta) and is_sound(moments):
@@ -291,7 +291,7 @@ class Server:
             return
         self._moments = optimizer.init(len(base))  # or the next round might fail by them again
         detail = f"with the replies of round {self.round} the model would not be finite"
-        self._replies.take_back("overflow", detail)
+        self._aggregation.take_back("overflow", detail)
 
     @property
     def _base(self) -> Vector:

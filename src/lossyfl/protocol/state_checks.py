@@ -23,14 +23,14 @@ def check_server(state: ServerState, moments: Moments) -> None:
 
     moments: as long as its optimizer needs them
     """
-    own, size = state.moments, len(state.theta)
+    saved, size = state.moments, len(state.theta)
     others = (state.estimate, *state.link.values(), state.total)
-    if not (is_within(state.theta) and _are_finite(*others, own.first, own.second)):
+    if not (is_within(state.theta) and _are_finite(*others, saved.first, saved.second)):
         raise InputError("state", of="Server", allowed="of finite floats", got="another")
     if not (
-        _are_flat(state.theta, *others, own.first, own.second)
+        _are_flat(state.theta, *others, saved.first, saved.second)
         and len(state.estimate) == len(state.total) == size
-        and (len(own.first), len(own.second)) == (len(moments.first), len(moments.second))
+        and (len(saved.first), len(saved.second)) == (len(moments.first), len(moments.second))
     ):
         raise InputError("state", of="Server", allowed="of vectors of one length", got="another")
     for name, fits in _facts(state):

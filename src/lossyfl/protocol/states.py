@@ -54,7 +54,7 @@ class Broadcast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class RefusalCount:
     """How often replies were refused for a reason."""
 
     reason: str
@@ -115,7 +115,7 @@ class ServerState:
     before: dict[int, int] = field(default_factory=dict[int, int])
     norms: Norms = field(default_factory=Norms)
     refusals: tuple[Refusal, ...] = ()
-    refused: tuple[Count, ...] = ()
+    refused: tuple[RefusalCount, ...] = ()
     scheme: str = ""
     summary: Summary = field(default_factory=Summary)
     listened: tuple[int, ...] = ()

@@ -116,7 +116,7 @@ class Deadzone:
         return 1.0
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
-        """What it was asked for; 32 bits an entry where it was asked for an error."""
+        """What it was asked for; 32 bits per entry where it was asked for an error."""
         del blocks
         bits = self._wanted.bits_for(entries)
         return 32.0 * entries if bits is None else bits
@@ -124,7 +124,7 @@ class Deadzone:
 
 def _loose(taken: Floats, errors: Floats, limit: float) -> list[int]:
     """Zones that leave a part of a size unused and may be better once it is filled, the likeliest first."""
-    found: dict[tuple[float, float], int] = {}  # zones with the same cells need one look
+    found: dict[tuple[float, float], int] = {}  # zones with the same cells need one search
     for at in np.argsort(errors, kind="stable").tolist():
         if taken[at] < (1 - UNUSED) * limit:
             found.setdefault((float(taken[at]), float(errors[at])), at)

@@ -24,7 +24,7 @@ class Target:
     """One of the three; the others are None.
 
     bits: in all
-    rate: bits an entry
+    rate: bits per entry
     nmse: the relative error
     """
 
@@ -120,11 +120,11 @@ def check_reached(nmse: float, wanted: Target, *, of: str) -> None:
         raise OutOfReach("target", of=of, nmse=nmse, got=str(wanted))
 
 
-def check_unset(own: Target | None, default: Target | None, *, of: str) -> None:
+def check_unset(given: Target | None, default: Target | None, *, of: str) -> None:
     """Raise if a quantizer that gets a target has one of its own."""
-    if own != default:
+    if given != default:
         allowed = "left out: a budget sets the size"
-        raise InputError("target", of=of, allowed=allowed, got=str(own))
+        raise InputError("target", of=of, allowed=allowed, got=str(given))
 
 
 def check_error(wanted: Target, scale: object, *, of: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard, TypeVar, cast, get_args, get_type_hints
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import parse_json, read_text
-from lossyfl.protocol.entries import Kind, View
+from lossyfl.protocol.entries import EntryKind, View
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.measures import Measured
 
@@ -143,7 +143,7 @@ def traffic(ledger: Ledger) -> tuple[Traffic, Traffic]:
 def downlink(ledger: Ledger, view: View = "broadcast") -> Traffic:
     """Down; with `unicast`, everything counts for every device that was handed it."""
 
-    def kind(name: Kind) -> int:
+    def kind(name: EntryKind) -> int:
         return ledger.total("down", view=view, kinds=(name,)).nbytes
 
     down = ledger.total("down", view=view)

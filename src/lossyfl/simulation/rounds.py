@@ -239,9 +239,9 @@ class Simulation:
         total = np.zeros_like(self.pool.common)
         weight = sum(len(self.setup.parts[result.device]) for result in results)
         for result in results:
-            own = self.store.read(result.device, int(self.slots[result.device])).moments
-            total += own.values * np.float32(len(self.setup.parts[result.device]) / weight)
-            self.common_steps = own.steps
+            moments = self.store.read(result.device, int(self.slots[result.device])).moments
+            total += moments.values * np.float32(len(self.setup.parts[result.device]) / weight)
+            self.common_steps = moments.steps
         self.pool.common[:] = total
 
     def _hold_estimate(self, round: int) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from tests.data.conftest import cache as cache
+from tests.data.conftest import small_sets as small_sets
 from tests.data.small import SMALL_CIFAR, SMALL_FASHION, SMALL_MNIST
 from typer.testing import CliRunner
 
@@ -14,7 +16,7 @@ from lossyfl.commands.data import app
 from lossyfl.data.sources import DatasetSource, SourceError
 from lossyfl.errors import InputError
 
-pytestmark = pytest.mark.usefixtures("small_sets")
+pytestmark = pytest.mark.usefixtures("cache", "small_sets")
 
 
 def run(*arguments: str | Path, code: int = 0) -> Result:
