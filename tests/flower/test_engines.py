@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import load_file
 from tests.flower.test_hostile import REFUSED, TAKEN, TOO_LARGE
 
-from benchmarks.flower import read_looks
+from benchmarks.flower import read_evaluations
 from lossyfl.adapters.folders import state_folders
 from lossyfl.adapters.remembered import Remembered
 from lossyfl.files import snapshot
@@ -75,9 +75,9 @@ def test_the_simulation_engine_has_the_simulators_bits(tmp_path: Path) -> None:
     assert frames(out / "results") == sent
     assert (tmp_path / "state").is_dir()  # nodes kept something there
     assert not state_folders(tmp_path / "state")
-    looks = read_looks(out)
-    assert [look.replies for look in looks] == [0, 10, 10, 10]
-    assert all(look.began < look.ended for look in looks)
+    evaluations = read_evaluations(out)
+    assert [each.replies for each in evaluations] == [0, 10, 10, 10]
+    assert all(each.began < each.ended for each in evaluations)
 
 
 FAULTY = """
