@@ -38,7 +38,7 @@ class Ran:
         return max(each.accuracy for each in self.seen)
 
     def reached(self, accuracy: float) -> "Seen | None":
-        """The first look that was as good."""
+        """The first round whose model was as good."""
         return next((each for each in self.seen if each.accuracy >= accuracy), None)
 
 
@@ -114,7 +114,7 @@ def _links(nodes: int, rates: Rates) -> "Links | None":
         return None
     if downlink is None or uplink is None:
         got = f"only {'--uplink' if downlink is None else '--downlink'}"
-        raise InputError("links", of="deploy-demo", allowed="given both ways", got=got)
+        raise InputError("links", of="scripts.deploy_demo", allowed="given both ways", got=got)
     from lossyfl.flower.deployment.network import Links
 
     down, up = rate(downlink, name="downlink"), rate(uplink, name="uplink")
@@ -126,7 +126,7 @@ def _clear(out: Path) -> None:
     mark = out / ".deploy-demo"
     if out.exists() and any(out.iterdir()) and not mark.is_file():
         allowed = "a new folder, or that of an earlier demo"
-        raise InputError("out", of="deploy-demo", allowed=allowed, got=str(out))
+        raise InputError("out", of="scripts.deploy_demo", allowed=allowed, got=str(out))
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     mark.touch()

@@ -113,7 +113,7 @@ class Federation:
             self.note(self.replies[device].peer, error)
         taken = sorted(set(self.replies) - set(refused))
         distance = problem.distance(self.training.model)
-        self.journal.looked({"loss": distance}, server=True)
+        self.journal.evaluated({"loss": distance}, server=True)
         print(f"round {number}: replies of {taken}, distance {distance:.4f}", flush=True)
         for line in self.refused:
             print(f"    refused: {line}", flush=True)

@@ -25,8 +25,8 @@ def play(journal: Journal, folder: Path, rounds: int = 2) -> None:
         journal.carried_up(200)
         play_round(training, {0: add_one, 1: add_one}, folder / "state")
         journal.trained({"train-loss": 0.5}, 0.1)
-        journal.looked({"accuracy": 0.25})
-        journal.looked({"accuracy": 0.75}, server=True)
+        journal.evaluated({"accuracy": 0.25})
+        journal.evaluated({"accuracy": 0.75}, server=True)
     journal.end(training.server)
 
 

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from lossyfl.adapters.notes import Sent, metric
+from lossyfl.adapters.notes import BytesSent, metric
 
 
 def test_bytes_add_up() -> None:
-    one = Sent(down=1, up=2_000, plain_down=3_000_000, plain_up=4, carrier_down=5, carrier_up=6)
+    one = BytesSent(
+        down=1, up=2_000, plain_down=3_000_000, plain_up=4, carrier_down=5, carrier_up=6
+    )
     assert (one + one).text("Flower's messages") == (
         "2 B down for 6 MB as they are, 4 kB up for 8 B (Flower's messages: 10 B down, 12 B up)"
     )

@@ -100,7 +100,10 @@ def floats(array: Serialized) -> Vector:
 
 
 def is_whole(array: Serialized) -> bool:
-    """Whether the bytes of an array are as NumPy saves it; nothing in them is parsed or trusted."""
+    """Whether the bytes of an array are as NumPy saves it, and as many; none of them is trusted.
+
+    The header says how long it is: entries that are a byte short would be read from within it.
+    """
     try:
         kind = _saved_as(array)
     except (TypeError, ValueError):
@@ -109,8 +112,8 @@ def is_whole(array: Serialized) -> bool:
     return (
         array.stype == NUMPY
         and not kind.hasobject
-        and 16 <= head <= 4096
-        and array.data.startswith(b"\x93NUMPY")
+        and array.data.startswith(b"\x93NUMPY\x01\x00")
+        and head == 10 + int.from_bytes(array.data[8:10], "little")
         and f"'descr': '{kind.str}', 'fortran_order': False".encode() in array.data[:head]
     )
 

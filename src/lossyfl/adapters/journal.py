@@ -1,7 +1,7 @@
 """A training's results directory: the same files as a run of the simulator, for `lossyfl report`.
 
-A framework looks at the test set after a round's training, and the next round's broadcast goes out with that
-look; so a round is written down when the next one begins.
+A framework evaluates the model after a round's training, and the next round's broadcast goes out with that
+evaluation; so a round is written down when the next one begins.
 """
 
 import time
@@ -17,7 +17,7 @@ from lossyfl.adapters.envelope import Up
 from lossyfl.adapters.exact import Exact, nbytes
 from lossyfl.adapters.framework import OWN, Framework
 from lossyfl.adapters.logs import shown
-from lossyfl.adapters.notes import Notes, Sent, metric, with_exact
+from lossyfl.adapters.notes import BytesSent, Notes, metric, with_exact
 from lossyfl.adapters.written import Written
 from lossyfl.errors import InputError
 from lossyfl.protocol.ledger import Ledger, Refusals
@@ -39,7 +39,7 @@ class Journal:
         self._seconds = 0.0
         self._lock = ExitStack()
         self.notes: Notes | None = None
-        self._total = Sent()
+        self._total = BytesSent()
         self.model_bytes = 0
         """Of the model in its own dtypes: what goes to every device without lossyfl, and back."""
 
@@ -132,8 +132,8 @@ class Journal:
             self.notes.training += up.training
             self.notes.coding += up.coding
 
-    def looked(self, metrics: Mapping[str, object] | None, *, server: bool = False) -> None:
-        """Note what somebody saw of the model that the round made.
+    def evaluated(self, metrics: Mapping[str, object] | None, *, server: bool = False) -> None:
+        """Note an evaluation of the model that the round made.
 
         server: it was the server itself, whose word counts more than that of devices
         """
@@ -152,7 +152,7 @@ class Journal:
         last = server.round - (1 if server.is_open else 0)
         ledger = server.ledger.drain(through=None if is_last else last)
         record = self._record(self.notes, last, ledger)
-        sent = Sent.of(record)
+        sent = BytesSent.of(record)
         self._total += sent
         self._framework.log(
             INFO, "lossyfl: round %d: %s", last + 1, sent.text(self._framework.messages)
@@ -202,7 +202,7 @@ class Journal:
     def end(self, server: Server | None) -> None:
         """Write down the last round, and that it was the last."""
         self.flush(server, is_last=True)
-        if self._total != Sent():
+        if self._total != BytesSent():
             self._framework.log(
                 INFO, "lossyfl: in all: %s", self._total.text(self._framework.messages)
             )

@@ -40,7 +40,7 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class BytesSent:
     """Bytes to and from all devices: frames and what travels exactly, the model as it is, whole messages."""
 
     down: int = 0
@@ -51,7 +51,7 @@ class Sent:
     carrier_up: int = 0
 
     @classmethod
-    def of(cls, record: Round) -> "Sent":
+    def of(cls, record: Round) -> "BytesSent":
         """Those of a round."""
         return cls(
             down=record.down.unicast,
@@ -62,8 +62,10 @@ class Sent:
             carrier_up=record.up.carrier,
         )
 
-    def __add__(self, other: "Sent") -> "Sent":
-        return Sent(**{key: value + getattr(other, key) for key, value in asdict(self).items()})
+    def __add__(self, other: "BytesSent") -> "BytesSent":
+        return BytesSent(
+            **{key: value + getattr(other, key) for key, value in asdict(self).items()}
+        )
 
     def text(self, messages: str) -> str:
         """In a sentence; `messages` are what carries ours."""

@@ -26,7 +26,7 @@ from lossyfl.errors import InputError, Refused
 from lossyfl.flower.framework import log
 from lossyfl.flower.records import from_record, to_record
 from lossyfl.flower.refusing import note, refuse_into, take
-from lossyfl.flower.replies import Answer, leave_out_odd_metrics, loss_key, weight_key
+from lossyfl.flower.replies import NodeReply, leave_out_odd_metrics, loss_key, weight_key
 from lossyfl.flower.training import STAND_IN, Training
 from lossyfl.flower.weights import level_losses, weigh
 from lossyfl.protocol.rules import is_within
@@ -38,14 +38,16 @@ ROUNDING = 1e-6
 """A norm that is no larger than a bound by more than this part of it is one that was bounded elsewhere."""
 
 
-def near(training: Training, answers: Sequence[Answer], failed: list[Message]) -> list[Answer]:
+def near(
+    training: Training, answers: Sequence[NodeReply], failed: list[Message]
+) -> list[NodeReply]:
     """The replies whose arrays beside the vector are not far from what others say."""
     rule = training.settings.rule
     most = training.side.most_moves([answer.up for answer in answers])
     if not most:
         return list(answers)
 
-    def check(own: Answer) -> None:
+    def check(own: NodeReply) -> None:
         try:
             check_moves(own.number, own.up.exact, training.exact, most if own.up.reply else {})
         except Refused as error:
@@ -57,8 +59,8 @@ def near(training: Training, answers: Sequence[Answer], failed: list[Message]) -
 
 
 def weigh_all(
-    training: Training, answers: Sequence[Answer], failed: list[Message], *, trained: bool
-) -> tuple[list[Answer], dict[int, float]]:
+    training: Training, answers: Sequence[NodeReply], failed: list[Message], *, trained: bool
+) -> tuple[list[NodeReply], dict[int, float]]:
     """The replies that count, and how much, by device."""
     key, loss = weight_key(training.inner), loss_key(training.inner)
     refuse, capped = refuse_into(training, failed), note(training, "capped")
@@ -72,7 +74,7 @@ def weigh_all(
 def average(
     training: Training,
     number: int,
-    answers: Sequence[Answer],
+    answers: Sequence[NodeReply],
     failed: list[Message],
     weights: dict[int, int],
 ) -> tuple[ArrayRecord, MetricRecord | None]:
@@ -80,12 +82,12 @@ def average(
     side = training.side
     side.begin_replies(weights, {answer.number: answer.up for answer in answers})
 
-    def accept(own: Answer) -> None:
+    def accept(own: NodeReply) -> None:
         _check_width(training, own)
         side.server.accept(own.number, own.up.reply)
 
     taken = take(training, answers, failed, accept)
-    # The inner strategy looks at metrics and logs; it needs some arrays to do so.
+    # The inner strategy reads metrics and logs; it needs some arrays to do so.
     for answer in taken:
         answer.message.content[training.key] = STAND_IN
     _, metrics = _aggregate_inside(training, number, taken, failed, weights)
@@ -96,7 +98,7 @@ def average(
 def hand_on(
     training: Training,
     number: int,
-    answers: Sequence[Answer],
+    answers: Sequence[NodeReply],
     failed: list[Message],
     weights: Mapping[int, float],
 ) -> tuple[ArrayRecord, MetricRecord | None]:
@@ -105,7 +107,7 @@ def hand_on(
     ups = {answer.number: answer.up for answer in answers}
     side.begin_replies(dict.fromkeys(ups, 1), ups)
 
-    def expand(own: Answer) -> None:
+    def expand(own: NodeReply) -> None:
         _check_width(training, own)
         update = side.server.accept_and_decode(own.number, own.up.reply)
         trained = side.server.aggregation_base + _bounded(training, own, update)
@@ -122,7 +124,7 @@ def hand_on(
 def _aggregate_inside(
     training: Training,
     number: int,
-    taken: Sequence[Answer],
+    taken: Sequence[NodeReply],
     failed: list[Message],
     weights: Mapping[int, float],
 ) -> tuple[ArrayRecord | None, MetricRecord | None]:
@@ -166,7 +168,7 @@ def _adopt(training: Training, arrays: Mapping[str, Array]) -> None:
     }
 
 
-def _check_width(training: Training, own: Answer) -> None:
+def _check_width(training: Training, own: NodeReply) -> None:
     """Raise if a reply makes a float16 of the model infinite: the server would not see it."""
     try:
         training.side.check_width(own.number, own.up)
@@ -175,7 +177,7 @@ def _check_width(training: Training, own: Answer) -> None:
         raise
 
 
-def _bounded(training: Training, own: Answer, update: Vector) -> Vector:
+def _bounded(training: Training, own: NodeReply, update: Vector) -> Vector:
     """A reply, clipped if its device has not done so: noise is made for no more."""
     try:
         bound = bound_beside(own.up.exact, training.exact, training.side.bound)

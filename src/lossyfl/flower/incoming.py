@@ -8,7 +8,7 @@ from lossyfl.errors import Refused
 from lossyfl.flower import privacy
 from lossyfl.flower.records import size_of, take_records
 from lossyfl.flower.refusing import refuse, say_once
-from lossyfl.flower.replies import Answer, readable, refusal_of
+from lossyfl.flower.replies import NodeReply, readable, refusal_of
 from lossyfl.flower.training import Training
 
 RAISED = 2
@@ -16,10 +16,10 @@ RAISED = 2
 WITHOUT_MOD = "is lossy_mod in the ClientApp? ClientApp(mods=[lossy_mod])"
 
 
-def unwrap(training: Training, replies: list[Message]) -> tuple[list[Answer], list[Message]]:
+def unwrap(training: Training, replies: list[Message]) -> tuple[list[NodeReply], list[Message]]:
     """The replies that came through the mod, by device, and the others as errors."""
     asked = {own.metadata.message_id: own.metadata.dst_node_id for own in training.sent}
-    answers: dict[int, Answer] = {}
+    answers: dict[int, NodeReply] = {}
     failed: list[Message] = []
     for reply in replies:
         node = asked.pop(reply.metadata.reply_to_message_id, None)
@@ -42,7 +42,7 @@ def unwrap(training: Training, replies: list[Message]) -> tuple[list[Answer], li
     return sorted(answers.values(), key=lambda answer: answer.number), failed
 
 
-def _answer(training: Training, node: int, reply: Message) -> Answer:
+def _answer(training: Training, node: int, reply: Message) -> NodeReply:
     up = unpack_up(take_records(reply.content), sender="the node")
     if up is None:
         raise Foreign(
@@ -50,7 +50,7 @@ def _answer(training: Training, node: int, reply: Message) -> Answer:
             "ClientApp(mods=[lossy_mod])"
         )
     number = training.side.hear(node, up, online=training.online)
-    return Answer(node=node, number=number, message=reply, up=up)
+    return NodeReply(node=node, number=number, message=reply, up=up)
 
 
 def _hint(training: Training, node: int | None, reply: Message) -> str:

@@ -24,7 +24,7 @@ STEPS = (
 """What Flower's `start` calls."""
 
 
-class Steps:
+class InnerSteps:
     """The steps of a strategy, as they were before it was led elsewhere."""
 
     def __init__(self, strategy: Strategy) -> None:

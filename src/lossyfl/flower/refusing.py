@@ -12,7 +12,7 @@ from lossyfl.adapters.logs import LONGEST_LINE, shown
 from lossyfl.errors import LossyflError, Refused
 from lossyfl.flower.framework import log
 from lossyfl.flower.mod import REFUSED
-from lossyfl.flower.replies import Answer, Note, Refuse, as_error, refusal_of
+from lossyfl.flower.replies import NodeReply, Note, Refuse, as_error, refusal_of
 from lossyfl.flower.training import Training
 from lossyfl.protocol.aggregation import ELSEWHERE
 
@@ -24,12 +24,12 @@ NOBODY = -1
 
 def take(
     training: Training,
-    answers: Sequence[Answer],
+    answers: Sequence[NodeReply],
     failed: list[Message],
-    work: Callable[[Answer], None],
-) -> list[Answer]:
+    work: Callable[[NodeReply], None],
+) -> list[NodeReply]:
     """Do something with every reply; those with which it could be done."""
-    taken: list[Answer] = []
+    taken: list[NodeReply] = []
     for answer in answers:
         try:
             work(answer)
@@ -67,7 +67,7 @@ def refuse(
 def refuse_into(training: Training, failed: list[Message]) -> Refuse:
     """Refuse replies, and add them to those that failed."""
 
-    def add(answer: Answer, error: LossyflError) -> None:
+    def add(answer: NodeReply, error: LossyflError) -> None:
         failed.append(refuse(training, answer.message, error))
 
     return add
@@ -76,7 +76,7 @@ def refuse_into(training: Training, failed: list[Message]) -> Refuse:
 def note(training: Training, reason: str) -> Note:
     """Note something about a reply that is taken all the same; the log has it once for each device."""
 
-    def note(answer: Answer, detail: str) -> None:
+    def note(answer: NodeReply, detail: str) -> None:
         if (answer.number, reason) not in training.warned:
             log(WARNING, "lossyfl: node %d, device %d: %s", answer.node, answer.number, detail)
         training.warned.add((answer.number, reason))

@@ -22,8 +22,8 @@ from lossyfl.errors import InputError, LossyflError
 from lossyfl.flower.framework import FLOWER, log
 from lossyfl.protocol.rules import LARGEST
 
-Refuse = Callable[["Answer", LossyflError], None]
-Note = Callable[["Answer", str], None]
+Refuse = Callable[["NodeReply", LossyflError], None]
+Note = Callable[["NodeReply", str], None]
 Shape = tuple[str, int | None]
 """A metric: its name, and how many numbers it has if it is a list."""
 
@@ -41,7 +41,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class NodeReply:
     """A reply that came through the mod."""
 
     node: int
@@ -100,7 +100,7 @@ def _setting(inner: Strategy, name: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def alike(answers: Sequence[Answer], refuse: Refuse, *, trained: bool) -> list[Answer]:
+def alike(answers: Sequence[NodeReply], refuse: Refuse, *, trained: bool) -> list[NodeReply]:
     """The replies whose metrics have the form that most have.
 
     trained: the model was taken out already, so that no arrays may be left; arrays in answers to an
@@ -109,7 +109,7 @@ def alike(answers: Sequence[Answer], refuse: Refuse, *, trained: bool) -> list[A
     forms = {answer.number: _form(answer.message, trained=trained) for answer in answers}
     counts = Counter(form for form in forms.values() if form is not None)
     usual = counts.most_common(1)[0][0] if counts else None
-    taken: list[Answer] = []
+    taken: list[NodeReply] = []
     for answer in answers:
         form = forms[answer.number]
         if form is not None and form == usual:
@@ -137,7 +137,7 @@ def _length(value: object) -> int | None:
 
 
 def leave_out_odd_metrics(
-    answers: Sequence[Answer], weights: Mapping[int, float], key: str | None, note: Note
+    answers: Sequence[NodeReply], weights: Mapping[int, float], key: str | None, note: Note
 ) -> None:
     """Put the mean of the others where a metric is NaN, infinite or beyond all measure.
 

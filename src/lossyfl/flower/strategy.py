@@ -34,7 +34,7 @@ from lossyfl.flower.checkpoint import resume, save
 from lossyfl.flower.defaults import coarse, default_scheme
 from lossyfl.flower.framework import FLOWER, log
 from lossyfl.flower.incoming import unwrap
-from lossyfl.flower.inner import Steps, averages, checked_scheme, led_to, own_start
+from lossyfl.flower.inner import InnerSteps, averages, checked_scheme, led_to, own_start
 from lossyfl.flower.outgoing import warn_unbounded, wrap
 from lossyfl.flower.places import clean_up, results_folder
 from lossyfl.flower.refusing import note, refuse_into
@@ -117,7 +117,7 @@ class LossyStrategy(Strategy):
         )
         return Training(
             inner=self.inner,
-            steps=Steps(self.inner),
+            steps=InnerSteps(self.inner),
             side=ServerTraining(settings=settings),
             weights=self._weights,
             averages=averages(self.inner),
@@ -132,7 +132,7 @@ class LossyStrategy(Strategy):
     def __setattr__(self, name: str, value: object) -> None:
         if name == "inner" and "_training" in vars(self):  # another one goes on with the training
             another = cast("Strategy", value)
-            self._training.inner, self._training.steps = another, Steps(another)
+            self._training.inner, self._training.steps = another, InnerSteps(another)
         own = name.startswith("_") or name in OWN or hasattr(type(self), name)
         if own or not hasattr(self.inner, name):
             super().__setattr__(name, value)
@@ -216,7 +216,7 @@ class LossyStrategy(Strategy):
 
     def _run(self, *settings: Any) -> Result:  # noqa: ANN401  as `start` takes them
         """Flower's loop of rounds, or the inner strategy's own around our steps."""
-        own, self._training.steps = own_start(self.inner), Steps(self.inner)
+        own, self._training.steps = own_start(self.inner), InnerSteps(self.inner)
         if own is None:
             return super().start(*settings)
         with led_to(self, self.inner):
@@ -286,11 +286,11 @@ class LossyStrategy(Strategy):
         leave_out_odd_metrics(taken, weights, weight_key(self.inner), note(training, "metric"))
         messages = [answer.message for answer in taken] + failed
         metrics = training.steps.aggregate_evaluate(training.number(server_round), messages)
-        training.journal.looked(metrics)
+        training.journal.evaluated(metrics)
         return metrics
 
     def _check_outermost(self) -> None:
-        """Raise if another strategy runs the rounds: it would find frames where it looks for models."""
+        """Raise if another strategy runs the rounds: it would find frames where it expects models."""
         if not self._started:
             allowed = (
                 "the outermost strategy: LossyStrategy(Other(...)), not Other(LossyStrategy(...))"

@@ -14,7 +14,7 @@ from lossyfl.adapters.layout import Layout
 from lossyfl.adapters.models import unflatten
 from lossyfl.adapters.numbers import widened, widened_exact
 from lossyfl.adapters.training import ServerSettings, ServerTraining
-from lossyfl.flower.inner import Steps
+from lossyfl.flower.inner import InnerSteps
 from lossyfl.flower.records import to_record
 from lossyfl.flower.weights import Weights
 from lossyfl.protocol.adapter_server import AdapterServer
@@ -23,7 +23,7 @@ STAND_IN = ArrayRecord({"lossyfl": Array(np.zeros(1, np.float32))})
 """For a strategy that leaves arrays alone, but wants to see some."""
 
 Evaluate = Callable[[int, ArrayRecord], MetricRecord | None]
-"""What looks at the model after a round."""
+"""What evaluates the model after a round."""
 
 
 @dataclass(kw_only=True)
@@ -38,7 +38,7 @@ class Training:
     """
 
     inner: Strategy
-    steps: Steps
+    steps: InnerSteps
     side: ServerTraining
     weights: Weights
     averages: bool
@@ -78,9 +78,7 @@ class Training:
         if self.side.server_or_none is None:
             self.side.begin(arrays)
         elif arrays is not self.given:
-            self.side.change(
-                arrays
-            )  # somebody has changed the model since: that is the one to broadcast
+            self.side.change(arrays)  # somebody has changed the model since: broadcast that one
         self.given = arrays
         started = time.perf_counter()
         if self.side.open():
@@ -91,12 +89,12 @@ class Training:
         return to_record(unflatten(self.server.aggregation_base, others, wide))
 
     def watched(self, evaluate: Evaluate) -> Evaluate:
-        """What looks at the model, with rounds of the whole training, and its word in the journal."""
+        """An evaluation with rounds of the whole training, whose metrics are noted in the journal."""
 
         def watched(server_round: int, arrays: ArrayRecord) -> MetricRecord | None:
             metrics = evaluate(self.number(server_round), arrays)
             if server_round:
-                self.journal.looked(metrics, server=True)
+                self.journal.evaluated(metrics, server=True)
             return metrics
 
         return watched
