@@ -1,5 +1,7 @@
 """What downlinks have in common: those who join need the estimate and nothing besides."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.helpers import laplace
@@ -11,7 +13,7 @@ from lossyfl.links.base import AbstractDownlink, nothing
 from lossyfl.links.state import arrays_of
 
 COMPRESSOR = Schedule.constant(Stochastic(levels=2))
-DOWNLINKS: list[AbstractDownlink[object]] = [
+DOWNLINKS: list[AbstractDownlink[Any]] = [
     Tracked(compressor=COMPRESSOR),
     Compensated(compressor=COMPRESSOR),
     WholeModel(carrier=Lossless()),
@@ -20,7 +22,7 @@ each_downlink = pytest.mark.parametrize("link", DOWNLINKS, ids=lambda link: type
 
 
 @each_downlink
-def test_whoever_joins_begins_with_the_estimate(link: AbstractDownlink[object]) -> None:
+def test_whoever_joins_begins_with_the_estimate(link: AbstractDownlink[Any]) -> None:
     x = laplace(50)
     joined, new = arrays_of(link.join(x, nothing())), arrays_of(link.init(x))
     assert joined.keys() == new.keys()
@@ -29,7 +31,7 @@ def test_whoever_joins_begins_with_the_estimate(link: AbstractDownlink[object]) 
 
 
 @each_downlink
-def test_there_is_no_trend_to_send(link: AbstractDownlink[object]) -> None:
+def test_there_is_no_trend_to_send(link: AbstractDownlink[Any]) -> None:
     assert link.trend(link.init(laplace(50))).size == 0
     assert not link.selects
 
