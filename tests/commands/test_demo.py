@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
 from tests.commands.test_run import call, good
 
 from lossyfl.commands.compare import SYSTEMS
+from lossyfl.simulation import warm
 
 
-def test_the_five_systems_and_a_report(tmp_path: Path) -> None:
+def test_the_five_systems_and_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "default_workers", lambda: 1)  # processes would take longer to start
     said = good("demo", "--rounds", 1, "--out", tmp_path, "-q")
     for scheme in SYSTEMS:
         assert scheme.partition(":")[0] in said
