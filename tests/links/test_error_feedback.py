@@ -36,7 +36,7 @@ def test_the_source_is_within_the_bound() -> None:
         sent = LINK.send(x, state, bounded)
         assert sent.lost is sent.state.memory
         assert sent.source().tobytes() == clipped(x + state.memory, 1.0).tobytes()
-        assert np.array_equal(sent.lost, sent.source() - decode(sent.frame))
+        assert np.array_equal(sent.state.memory, sent.source() - decode(sent.frame))
         state = sent.state
 
 
