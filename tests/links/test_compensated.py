@@ -19,7 +19,7 @@ def test_it_is_its_recursion_to_the_bit() -> None:
         sent = LINK.send(x, state, SendContext(meta=meta, rng=stream(0, round=t)))
         change = x - estimate + memory
         carried = decode(sent.frame)
-        assert sent.source.tobytes() == change.tobytes()
+        assert sent.source().tobytes() == change.tobytes()
         estimate, memory = estimate + carried, change - carried
         state = sent.state
         assert state.estimate.tobytes() == estimate.tobytes()

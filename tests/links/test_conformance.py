@@ -117,7 +117,17 @@ def test_what_was_lost_is_what_the_receiver_lacks_of_the_source(link: Link[Any])
         lost = np.zeros(D) if sent.lost is None else sent.lost
         assert np.allclose(heard + lost, x + kept, atol=1e-4)
         assert (sent.lost is None) == (link.compressor is None)
-        assert len(sent.source) >= D
+        assert len(sent.source()) >= D
+        state = sent.state
+
+
+@each_link
+def test_what_the_receiver_will_know_is_what_it_says_that_it_knows(link: Link[Any]) -> None:
+    state = link.init(np.zeros(D, np.float32))
+    for t in range(3):
+        sent = link.send(laplace(D, seed=t), state, context(t))
+        heard, _ = link.receive(sent.frame, state)
+        assert sent.heard is None or sent.heard.tobytes() == heard.tobytes()
         state = sent.state
 
 

@@ -19,9 +19,11 @@ def link(quantizer: Quantizer) -> Direct:
 def test_the_source_is_the_vector() -> None:
     chosen, x = link(Stochastic(levels=3)), laplace(300)
     sent = chosen.send(x, chosen.init(x), CONTEXT)
-    assert sent.source is x
+    assert sent.source() is x
     assert sent.lost is not None
     assert np.array_equal(sent.lost, x - decode(sent.frame))
+    assert sent.heard is not None
+    assert sent.heard.tobytes() == decode(sent.frame).tobytes()
 
 
 def test_the_source_of_a_rotated_quantizer_is_the_rotated_vector() -> None:
@@ -30,5 +32,5 @@ def test_the_source_of_a_rotated_quantizer_is_the_rotated_vector() -> None:
     damped = Direct(compressor=Damped(inner=rotated.compressor))
     for chosen in (rotated, damped):
         sent = chosen.send(x, chosen.init(x), CONTEXT)
-        assert sent.source.tobytes() == rotate(x, CONTEXT.rng.a).tobytes()
-        assert len(sent.source) == 512
+        assert sent.source().tobytes() == rotate(x, CONTEXT.rng.a).tobytes()
+        assert len(sent.source()) == 512

@@ -18,7 +18,7 @@ def test_every_bit_arrives_and_nothing_is_lost() -> None:
     x[0] = -0.0
     sent = LINK.send(x, LINK.init(x), SendContext(meta=FrameMeta(), rng=stream(0)))
     assert decode(sent.frame).tobytes() == x.tobytes()
-    assert sent.source.tobytes() == x.tobytes()
+    assert sent.source().tobytes() == x.tobytes()
     assert sent.lost is None
 
 
@@ -26,7 +26,7 @@ def test_within_a_bound_it_is_clipped() -> None:
     x = laplace(300)
     sent = LINK.send(x, LINK.init(x), SendContext(meta=FrameMeta(), rng=stream(0), bound=1.0))
     assert 0.999 < norm(decode(sent.frame)) <= 1
-    assert np.array_equal(decode(sent.frame), sent.source)
+    assert np.array_equal(decode(sent.frame), sent.source())
 
 
 def test_infinity_is_refused() -> None:

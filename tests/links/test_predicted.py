@@ -71,7 +71,7 @@ def test_a_frame_says_which_part_it_goes_on_from_and_the_rest() -> None:
     move = times(trend, info.gain) + sent
     assert np.array_equal(after.estimate, start + move)
     assert np.array_equal(after.trend, trend + times(move - trend, NEW))
-    assert np.array_equal(made.source, (x - start) - times(trend, info.gain))
+    assert np.array_equal(made.source(), (x - start) - times(trend, info.gain))
 
 
 @pytest.mark.parametrize("target", ["0.25bit", "0.5bit", "1bit"])

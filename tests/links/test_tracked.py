@@ -36,7 +36,7 @@ def test_both_ends_move_by_the_same_floats(spec: str) -> None:
     for t in range(5):
         x = laplace(777, seed=t)
         sent = chosen.send(x, state, context(t))
-        assert np.array_equal(sent.source, x - state.estimate)
+        assert np.array_equal(sent.source(), x - state.estimate)
         assert sent.lost is not None
         assert np.array_equal(sent.lost, x - sent.state.estimate)
         wanted = state.estimate + decode(sent.frame)

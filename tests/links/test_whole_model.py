@@ -7,7 +7,9 @@ from lossyfl import FrameMeta, Kind, Stochastic, decode, stream
 from lossyfl.compressors import Schedule, SendContext
 from lossyfl.errors import InputError
 from lossyfl.links import Direct, ErrorFeedback, Link, Lossless, Tracked, WholeModel
+from lossyfl.links.lossless import NoState
 from lossyfl.links.state import arrays_of
+from lossyfl.types import Vector
 
 COARSE = Schedule.constant(Stochastic(levels=2))
 
@@ -26,6 +28,17 @@ def test_the_newest_frame_is_all_that_is_needed(carrier: Link[object]) -> None:
         state = sent.state
         _, late = link.receive(sent.frame, link.init(laplace(300, seed=99)))
         assert state.estimate.tobytes() == decode(sent.frame).tobytes() == late.estimate.tobytes()
+
+
+def test_what_the_carrier_has_at_hand_is_not_decoded() -> None:
+    class Deaf(Direct):
+        def receive(self, frame: bytes, state: NoState) -> tuple[Vector, NoState]:
+            raise AssertionError(frame, state)
+
+    x, meta = laplace(300), FrameMeta(kind=Kind.MODEL)
+    link = WholeModel(carrier=Deaf(compressor=COARSE))
+    sent = link.send(x, link.init(x), SendContext(meta=meta, rng=stream(1)))
+    assert sent.state.estimate.tobytes() == decode(sent.frame).tobytes()
 
 
 def test_its_state_has_the_names_of_the_carriers() -> None:

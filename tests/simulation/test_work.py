@@ -56,6 +56,16 @@ def test_the_slot_that_a_job_goes_on_from_is_left_as_it_is(tmp_path: Path) -> No
         assert one.frame == other.frame != first.frame
 
 
+def test_what_is_measured_does_not_depend_on_the_slot_that_is_written(tmp_path: Path) -> None:
+    with working(tmp_path) as (_, context):
+        context.run(FIRST, 0, 0)
+        again = replace(FIRST, source=0, target=1, accepted=0)
+        other = context.run(again, 1, 0)
+        same = context.run(replace(again, target=0), 1, 0)
+        assert same.frame == other.frame
+        assert same.measured == other.measured
+
+
 def test_devices_of_a_job_take_their_turns_with_common_moments(tmp_path: Path) -> None:
     carried = replace(BASE, optimizer="adam:moments=carried", lr="0.01")
     with working(tmp_path, carried) as (_, context):

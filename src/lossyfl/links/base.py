@@ -17,6 +17,7 @@ themselves: the server adds them to its sum without calling `receive`. A downlin
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -35,14 +36,17 @@ class Sent(Generic[S_co]):
 
     frame:  what travels
     state:  the sender's next
-    source: what was quantized, or the vector itself where it travels exactly
+    source: gives what was quantized, or the vector itself where it travels exactly: for who measures it,
+            before the vectors that went in change
     lost:   what quantizing lost of it; None for nothing
+    heard:  what the receiver will know of the vector, if that is at hand: `receive` says the same
     """
 
     frame: bytes
     state: S_co
-    source: Vector
+    source: Callable[[], Vector]
     lost: Vector | None = None
+    heard: Vector | None = None
 
 
 class Link(Protocol[S]):

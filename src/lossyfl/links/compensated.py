@@ -50,7 +50,7 @@ class Compensated(AbstractDownlink[CompensatedState]):
         memory = change.copy()
         terms_of(made).add_to(memory, -1)
         after = CompensatedState(estimate=moved(state.estimate, made), memory=memory)
-        return Sent(frame=frame, state=after, source=change, lost=memory)
+        return Sent(frame=frame, state=after, source=lambda: change, lost=memory)
 
     def receive(self, frame: bytes, state: CompensatedState) -> tuple[Vector, CompensatedState]:
         """The estimate, moved by the frame."""

@@ -30,7 +30,8 @@ class Direct:
         """Q(x); what was quantized is x, or what a rotation made of it."""
         made, frame = self.compressor.make(x, context)
         source = x if made.source is None else made.source
-        return Sent(frame=frame, state=state, source=source, lost=x - values(made))
+        heard = values(made)
+        return Sent(frame=frame, state=state, source=lambda: source, lost=x - heard, heard=heard)
 
     def receive(self, frame: bytes, state: NoState) -> tuple[Vector, NoState]:
         """The Q(x) that was sent."""

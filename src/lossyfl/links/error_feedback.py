@@ -46,16 +46,16 @@ class ErrorFeedback:
 
     def send(self, x: Vector, state: FeedbackState, context: SendContext) -> Sent[FeedbackState]:
         """Q(x + memory); what it lost is remembered."""
-        whole = x + state.memory
+        whole = _whole(x, state, context.bound)
         if context.bound == math.inf:
             made, frame = self.compressor.make(whole, context)
         else:
-            whole = clipped(whole, context.bound)
             made, frame = make_bounded(self.compressor, whole, context)
-        memory = whole.copy()
-        terms_of(made).add_to(memory, -1)  # whole - decode(frame) to the bit, in one pass
-        after = FeedbackState(memory=memory)
-        return Sent(frame=frame, state=after, source=whole, lost=memory)
+        terms_of(made).add_to(whole, -1)  # whole - decode(frame) to the bit, in one pass
+        after = FeedbackState(memory=whole)
+        return Sent(
+            frame=frame, state=after, source=lambda: _whole(x, state, context.bound), lost=whole
+        )
 
     def receive(self, frame: bytes, state: FeedbackState) -> tuple[Vector, FeedbackState]:
         """The Q(x + memory) that was sent."""
@@ -65,3 +65,9 @@ class ErrorFeedback:
         """What the frame carried is to be sent again."""
         carried = decode(frame, max_entries=len(state.memory))
         return FeedbackState(memory=state.memory + carried)
+
+
+def _whole(x: Vector, state: FeedbackState, bound: float) -> Vector:
+    """X + memory, no longer than the bound."""
+    whole: Vector = x + state.memory
+    return whole if bound == math.inf else clipped(whole, bound)

@@ -34,7 +34,8 @@ class Lossless:
     def send(self, x: Vector, state: NoState, context: SendContext) -> Sent[NoState]:
         """The frame of x as raw floats; clipped, where the context sets a bound."""
         whole = x if context.bound == math.inf else clipped(x, context.bound)
-        return Sent(frame=pack_raw(whole, context.meta), state=state, source=whole)
+        frame = pack_raw(whole, context.meta)
+        return Sent(frame=frame, state=state, source=lambda: whole)
 
     def receive(self, frame: bytes, state: NoState) -> tuple[Vector, NoState]:
         """The x that was sent, to the bit."""

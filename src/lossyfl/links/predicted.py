@@ -80,7 +80,8 @@ class Predicted:
         move = _times(state.trend, context.meta.gain / WHOLE)
         terms_of(made).add_to(move, 1)
         after = _moved(state, move)
-        return Sent(frame=frame, state=after, source=rest, lost=x - after.estimate)
+        lost = x - after.estimate
+        return Sent(frame=frame, state=after, source=lambda: rest, lost=lost)
 
     def receive(self, frame: bytes, state: PredictedState) -> tuple[Vector, PredictedState]:
         """The estimate, moved by the gain that the frame names and by what it carries."""
@@ -109,7 +110,7 @@ def _best_gain(change: Vector, trend: Vector) -> int:
 
 def _cost(sent: Sent[PredictedState]) -> float:
     """The error that a frame leaves; of longer ones so much more as their bits could have saved."""
-    left = sent.source if sent.lost is None else sent.lost
+    left = sent.source() if sent.lost is None else sent.lost
     return product(left, left) * 4 ** (8 * len(sent.frame) / len(left))
 
 

@@ -44,7 +44,8 @@ class Tracked(AbstractDownlink[TrackedState]):
         change = x - state.estimate
         made, frame = self.compressor.make(change, context)
         after = TrackedState(estimate=moved(state.estimate, made))
-        return Sent(frame=frame, state=after, source=change, lost=x - after.estimate)
+        lost = x - after.estimate
+        return Sent(frame=frame, state=after, source=lambda: change, lost=lost)
 
     def receive(self, frame: bytes, state: TrackedState) -> tuple[Vector, TrackedState]:
         """The estimate, moved by the frame."""

@@ -220,8 +220,9 @@ class Server:
         number = self.round + 1
         sent = self._broadcaster.send(self._theta)
         if self.scheme.downlink.compressor is not None:
-            self.ledger.eps[number] = eps(sent.source)
-            self.measured = measure(sent.source, sent.lost)
+            source = sent.source()
+            self.ledger.eps[number] = eps(source)
+            self.measured = measure(source, sent.lost)
 
     def frames_for(self, device: int, held: EstimateVersion | None = None) -> Delivery:
         """What the device needs to hold the estimate of this round.

@@ -82,6 +82,8 @@ class WorkerContext:
             sent = device.send(trained.theta)
         except NotFinite as error:
             raise Diverged(job.device, round, trained.loss) from error
+        # Before the slot is written: the source is made of what it holds.
+        measured = measure(sent.source(), sent.lost)
         device.settle(arrived=not job.late)
         state = device.state()
         kept = replace(
@@ -96,7 +98,7 @@ class WorkerContext:
             late=job.late,
             frame=sent.frame,
             loss=trained.loss,
-            measured=measure(sent.source, sent.lost),
+            measured=measured,
             memory=measure(state.uplink.get("memory", nothing())).norm,
             training=ended - middle,
             coding=time.perf_counter() - ended + middle - start,
