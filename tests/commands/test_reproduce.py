@@ -15,7 +15,16 @@ def tiny_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fig. 1a in small."""
     small = replace(
         figures.MNIST,
-        experiment=Experiment(task=TINY, rounds=2, batch=4),
+        experiment=Experiment(
+            task=TINY,
+            rounds=2,
+            batch=4,
+            devices=10,
+            tau=2,
+            lr="0.1",
+            optimizer="sgd",
+            partition="iid",
+        ),  # settled, as those of figures are
         schemes=("lossless", "lfl:q1=2,q2=2"),
     )
     monkeypatch.setattr(figures, "FIGURES", (small,))

@@ -52,10 +52,10 @@ static void count_any(const uint8_t *symbols, int64_t count, int64_t *counts, in
   else count_bytes(symbols, count, counts, alphabet);
 }
 
-INLINE int64_t sum_of(const int64_t *counts, int64_t alphabet) {
+INLINE uint64_t sum_of(const int64_t *counts, int64_t alphabet) {
   uint64_t sum = 0;
   for (int64_t s = 0; s < alphabet; s++) sum += (uint64_t)counts[s];
-  return (int64_t)sum;
+  return sum;
 }
 
 /* Adds to `counts`; -1 if there is a symbol that has none, with no more said about the counts. */
@@ -63,9 +63,10 @@ int64_t KERNEL(count_u8)(const uint8_t *symbols, int64_t count, int64_t *counts,
                          int64_t lanes_len) {
   (void)lanes;
   (void)lanes_len;
-  int64_t known = alphabet < 256 ? alphabet : 256, before = sum_of(counts, known);
+  const int64_t known = alphabet < 256 ? alphabet : 256;
+  const uint64_t before = sum_of(counts, known); /* counts of anybody's wrap around */
   count_any(symbols, count, counts, known);
-  return sum_of(counts, known) - before == count ? 0 : -1;
+  return sum_of(counts, known) - before == (uint64_t)count ? 0 : -1;
 }
 
 /* Counts symbols that are below `alphabet` into four lanes of it; a lane counts 2^32 of them. */

@@ -91,7 +91,7 @@ static double mean_bits(const uint64_t *frequencies, const int64_t *counts, int6
 double KERNEL(mean_bits)(const uint64_t *frequencies, int64_t letters, const int64_t *counts, int64_t alphabet,
                          int64_t group) {
   if (alphabet < 1 || letters != (group ? letters_of(alphabet, group) : alphabet)) return __builtin_inf();
-  return mean_bits(frequencies, counts, alphabet, sum_of(counts, alphabet), group);
+  return mean_bits(frequencies, counts, alphabet, (int64_t)sum_of(counts, alphabet), group);
 }
 
 /* Empirical entropy of all entries together, in bits. */
