@@ -91,7 +91,7 @@ def test_nothing_on_the_frontier_is_beaten() -> None:
 
 def test_rates_that_say_nothing_are_left_out() -> None:
     assert Question(tensors=(13_706,)).rates == RATES[:-1]
-    with pytest.raises(InputError, match="model of tune must be large enough for 2bit an entry"):
+    with pytest.raises(InputError, match="model of tune must be large enough for 2bit per entry"):
         answer(Question(tensors=(100,)), None, None, lambda spec: pytest.fail(f"{spec} was tried"))
 
 
