@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from flwr.app import Array, ArrayRecord, MetricRecord
 from flwr.serverapp.strategy import FedAvg
+from tests.commands.test_report import good
 from tests.flower.app import NODES, make_app, start
 from tests.flower.grid import LocalGrid
 from tests.flower.test_one_answer import adding_app
-from tests.commands.test_report import good
 
 from lossyfl.flower import LossyStrategy, lossy_mod
 from lossyfl.results import ledger_file
