@@ -5,6 +5,7 @@ quantizer was: a decoder knows tables, never quantizers.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
@@ -20,6 +21,8 @@ Symbols: TypeAlias = NDArray[np.uint8 | np.uint16]
 Bounds: TypeAlias = NDArray[np.int64]
 Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
+Shape: TypeAlias = int | Sequence[int]
+"""Of a tensor: how many entries it has, or its dimensions."""
 
 MAX_ALPHABET = 65_536
 LEAST_UNIFORM = 3
@@ -181,6 +184,7 @@ class Quantized:
     counts:  how often each symbol occurs; `histogram.count` if left out
     rotation: how to turn the vector back, if it was rotated before
     dither:   the seed of what was added before rounding, in steps of the uniform table, then taken off
+    tensors:  lengths or shapes of the model's tensors: symbols of matrices are coded by row and column
     """
 
     symbols: Symbols
@@ -189,6 +193,7 @@ class Quantized:
     counts: Counts | None = None
     rotation: Rotation | None = None
     dither: int | None = None
+    tensors: tuple[Shape, ...] | None = None
 
 
 class Quantizer(Protocol):
