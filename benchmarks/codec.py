@@ -6,11 +6,10 @@ every level. `uniform` is the worst case for an entropy coder: every symbol equa
 """
 
 import json
-import math
 import os
 import tracemalloc
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from benchmarks.codec_tables import (
+    UNIFORM,
+    Memory,
+    Result,
+    Size,
+    Speed,
+    label,
+    peers_table,
+    sizes_table,
+    speeds_table,
+)
 from benchmarks.timing import ratio, side_by_side
 from lossyfl.extras import require
 from lossyfl.kernels.rans import gather
 from lossyfl.quantizers.stochastic import Stochastic, reference
-from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Quantized, UniformTable, Vector
@@ -34,85 +43,7 @@ from lossyfl.wire.vectors import block_bounds
 ZERO_SHARES = (0.3, 0.5, 0.7, 0.9, 0.95, 0.99)
 LEVELS = (1, 2, 5, 50, 1000)
 ENTRIES = (10**5, 10**6, 10**7)
-UNIFORM = 0.0
 REPEATS = {10**5: 21, 10**6: 11, 10**7: 5}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
-    """Sizes of one vector, in bits an entry; the limits are those the project sets itself.
-
-    constriction:  of the words alone, without the distribution that its decoder needs
-    entropy_limit: entropy + 0.5 % + 64 bytes + 12 bits for every symbol in use
-    paper_limit:   R_Q + 0.5 % + 64 bytes
-    """
-
-    ours: float
-    entropy: float
-    paper: float
-    constriction: float
-    zstd1: float
-    zstd9: float
-    entropy_limit: float
-    paper_limit: float
-
-    @property
-    def over_entropy(self) -> float:
-        """Our size above the entropy, in percent."""
-        return 100 * (self.ours / self.entropy - 1)
-
-    @property
-    def holds(self) -> bool:
-        """Whether both limits are kept."""
-        return self.ours <= self.entropy_limit and self.ours <= self.paper_limit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speed:
-    """How many times as fast as something else; all from one run.
-
-    coder_*:  our entropy coder against constriction's, both from symbols to bytes and back
-    whole_*:  vector to frame and back against the same with constriction inside
-    copy_*:   the same against memcpy of the vector
-    cores_*:  all cores against one
-    quantize: our quantizer against the NumPy reference
-    zstd*_*:  our coder against zstandard on packed symbols, packing left out
-    """
-
-    coder_encode: float
-    coder_decode: float
-    whole_encode: float
-    whole_decode: float
-    copy_encode: float
-    copy_decode: float
-    cores_encode: float
-    cores_decode: float
-    quantize: float
-    zstd1_encode: float
-    zstd1_decode: float
-    zstd9_encode: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """Peak extra memory, in bytes an entry."""
-
-    encode: float
-    decode: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """One vector: length, the paper's q, share of zero symbols (0 for uniform symbols)."""
-
-    entries: int
-    levels: int
-    zero_share: float
-    letters: int
-    segments: int
-    size: Size
-    speed: Speed
-    memory: Memory
 
 
 def run(
@@ -128,13 +59,13 @@ def run(
     cases = list(_cases(quick=quick))
     with progress.status("") as status:
         for number, (entries, levels, share) in enumerate(cases, 1):
-            case = f"{number}/{len(cases)}: d = {entries:,}, q = {levels}, zeros {_label(share)}"
+            case = f"{number}/{len(cases)}: d = {entries:,}, q = {levels}, zeros {label(share)}"
             status.update(case)
             if not progress.is_terminal:
                 progress.print(case)
             results.append(measure(entries, levels, share))
     facts = machine.describe()
-    sheets = [_speeds(results), _peers(results), _sizes(results)]
+    sheets = [speeds_table(results), peers_table(results), sizes_table(results)]
     if json_file is not None:
         report = {"machine": facts, "results": [asdict(result) for result in results]}
         json_file.write_text(json.dumps(report, indent=1))
@@ -225,49 +156,23 @@ def _measure_size(quantized: Quantized, nbytes: int, packed: bytes) -> Size:
     )
 
 
+Jobs = dict[str, Callable[[], object]]
+
+
 def _measure_speed(
     x: Vector, quantizer: Stochastic, quantized: Quantized, frame: bytes, packed: bytes
 ) -> Speed:
-    zstandard = require("zstandard", extra="bench")
-    peer = _Constriction(quantized)
-    counts, alphabet = quantized.counts, quantized.table.alphabet
-    assert counts is not None
-    bounds, rng, cores = quantized.bounds, stream(0), os.cpu_count() or 1
-    symbols, target = quantized.symbols, np.empty_like(x)
-    coded = b"".join(body.encode(symbols, alphabet, counts, body.plan(counts), 1))
-    small, tight = zstandard.compress(packed, 1), zstandard.ZstdCompressor(level=9)
-    row = quantized.table.rows(0, 1)[0]
-
-    def peer_encode() -> object:
-        return peer.encode(quantizer.quantize(x, bounds, rng=rng).symbols.astype(np.int32))
-
-    jobs: dict[str, Callable[[], object]] = {
-        "memcpy": lambda: np.copyto(target, x),
-        "quantize": lambda: quantizer.quantize(x, bounds, rng=rng),
-        "coder_encode": lambda: b"".join(
-            body.encode(symbols, alphabet, counts, body.plan(counts), 1)
-        ),
-        "coder_decode": lambda: body.open_coded(
-            memoryview(coded), alphabet, len(x), offset=0
-        ).symbols(1),
-        "encode": lambda: encode(x, quantizer, rng=rng),
-        "decode": lambda: decode(frame, max_entries=len(x)),
-        "encode_cores": lambda: encode(x, quantizer, rng=rng, threads=cores),
-        "decode_cores": lambda: decode(frame, max_entries=len(x), threads=cores),
-        "peer_coder_encode": lambda: peer.encode(peer.symbols),
-        "peer_coder_decode": peer.decode,
-        "peer_encode": peer_encode,
-        "peer_decode": lambda: row[peer.decode()],
-        "zstd1_encode": lambda: zstandard.compress(packed, 1),
-        "zstd1_decode": lambda: zstandard.decompress(small, max_output_size=len(packed)),
-    }
-    times = side_by_side(jobs, REPEATS.get(len(x), 5))
+    ours = _our_jobs(x, quantizer, quantized, frame)
+    times = side_by_side(
+        ours | _peer_jobs(x, quantizer, quantized) | _zstandard_jobs(packed), REPEATS.get(len(x), 5)
+    )
+    tight = require("zstandard", extra="bench").ZstdCompressor(level=9)
     slow = side_by_side(
         {
-            "reference": lambda: reference(x, bounds, quantizer.levels, rng=rng),
+            "reference": lambda: reference(x, quantized.bounds, quantizer.levels, rng=stream(0)),
             "zstd9": lambda: tight.compress(packed),
-            "quantize": jobs["quantize"],
-            "coder_encode": jobs["coder_encode"],
+            "quantize": ours["quantize"],
+            "coder_encode": ours["coder_encode"],
         },
         1,
     )
@@ -285,6 +190,53 @@ def _measure_speed(
         zstd1_decode=ratio(times, "zstd1_decode", "coder_decode"),
         zstd9_encode=ratio(slow, "zstd9", "coder_encode"),
     )
+
+
+def _our_jobs(x: Vector, quantizer: Stochastic, quantized: Quantized, frame: bytes) -> Jobs:
+    """Quantizer, coder and the whole, with one thread and with all cores."""
+    counts, alphabet, symbols = quantized.counts, quantized.table.alphabet, quantized.symbols
+    assert counts is not None
+    bounds, rng, cores = quantized.bounds, stream(0), os.cpu_count() or 1
+
+    def code() -> bytes:
+        return b"".join(body.encode(symbols, alphabet, counts, body.plan(counts), 1))
+
+    coded, target = memoryview(code()), np.empty_like(x)
+    return {
+        "memcpy": lambda: np.copyto(target, x),
+        "quantize": lambda: quantizer.quantize(x, bounds, rng=rng),
+        "coder_encode": code,
+        "coder_decode": lambda: body.open_coded(coded, alphabet, len(x), offset=0).symbols(1),
+        "encode": lambda: encode(x, quantizer, rng=rng),
+        "decode": lambda: decode(frame, max_entries=len(x)),
+        "encode_cores": lambda: encode(x, quantizer, rng=rng, threads=cores),
+        "decode_cores": lambda: decode(frame, max_entries=len(x), threads=cores),
+    }
+
+
+def _peer_jobs(x: Vector, quantizer: Stochastic, quantized: Quantized) -> Jobs:
+    """The same by constriction, behind our quantizer."""
+    peer, row = _Constriction(quantized), quantized.table.rows(0, 1)[0]
+
+    def encode_whole() -> object:
+        made = quantizer.quantize(x, quantized.bounds, rng=stream(0))
+        return peer.encode(made.symbols.astype(np.int32))
+
+    return {
+        "peer_coder_encode": lambda: peer.encode(peer.symbols),
+        "peer_coder_decode": peer.decode,
+        "peer_encode": encode_whole,
+        "peer_decode": lambda: row[peer.decode()],
+    }
+
+
+def _zstandard_jobs(packed: bytes) -> Jobs:
+    zstandard = require("zstandard", extra="bench")
+    small = zstandard.compress(packed, 1)
+    return {
+        "zstd1_encode": lambda: zstandard.compress(packed, 1),
+        "zstd1_decode": lambda: zstandard.decompress(small, max_output_size=len(packed)),
+    }
 
 
 class _Constriction:
@@ -326,66 +278,3 @@ def _peak(job: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-def _label(share: float) -> str:
-    return "uniform" if share == UNIFORM else f"{share:g}"
-
-
-def _case(result: Result) -> tuple[str, str, str]:
-    power = round(math.log10(result.entries), 1)
-    return f"10^{power:g}", f"{result.levels}", _label(result.zero_share)
-
-
-def _sizes(results: list[Result]) -> TextTable:
-    names = ("entropy", "ours", "over %", "limits", "paper", "constriction", "zstd 1", "zstd 9")
-    rows = [
-        (
-            *_case(r),
-            f"{r.size.entropy:.4f}",
-            f"{r.size.ours:.4f}",
-            f"{r.size.over_entropy:.2f}",
-            "kept" if r.size.holds else "BROKEN",
-            f"{r.size.paper:.3f}",
-            f"{r.size.constriction:.4f}",
-            f"{r.size.zstd1:.3f}",
-            f"{r.size.zstd9:.3f}",
-        )
-        for r in results
-    ]
-    return TextTable(title="Size, bits an entry", columns=("d", "q", "zeros", *names), rows=rows)
-
-
-def _speeds(results: list[Result]) -> TextTable:
-    title = (
-        "Speed, encode / decode, as a multiple of others': one thread, then all cores against one"
-    )
-    names = ("k", "coder : constriction", "whole : constriction", "whole : memcpy", "all cores")
-    rows = [
-        (
-            *_case(r),
-            f"{r.letters}",
-            f"{r.speed.coder_encode:.1f} / {r.speed.coder_decode:.1f}",
-            f"{r.speed.whole_encode:.1f} / {r.speed.whole_decode:.1f}",
-            f"{r.speed.copy_encode:.3f} / {r.speed.copy_decode:.3f}",
-            f"{r.speed.cores_encode:.2f} / {r.speed.cores_decode:.2f}",
-        )
-        for r in results
-    ]
-    return TextTable(title=title, columns=("d", "q", "zeros", *names), rows=rows)
-
-
-def _peers(results: list[Result]) -> TextTable:
-    title = "Speed against other peers, and peak memory in bytes an entry, encode / decode"
-    names = ("coder : zstd 1", "coder : zstd 9", "quantizer : NumPy", "memory")
-    rows = [
-        (
-            *_case(r),
-            f"{r.speed.zstd1_encode:.1f} / {r.speed.zstd1_decode:.1f}",
-            f"{r.speed.zstd9_encode:.1f}",
-            f"{r.speed.quantize:.1f}",
-            f"{r.memory.encode:.2f} / {r.memory.decode:.2f}",
-        )
-        for r in results
-    ]
-    return TextTable(title=title, columns=("d", "q", "zeros", *names), rows=rows)

@@ -51,8 +51,8 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """The end of a round, or the start: the server looks at the model from `began` to `ended`.
+class Evaluation:
+    """The end of a round, or the start: the server evaluates the model from `began` to `ended`.
 
     replies: how many devices it was made of
     """
@@ -63,7 +63,7 @@ class Look:
 
 
 def measure(settings: Settings, *, devices: int, rounds: int) -> Times | Skipped:
-    """Seconds of plain FedAvg's rounds, looks left out; what goes wrong is the reason to skip them."""
+    """Seconds of plain FedAvg's rounds, evaluations left out; what goes wrong is the reason to skip them."""
     if rounds < 2:
         return Skipped(reason=f"rounds must be at least 2, the first is start-up, got {rounds}")
     for name in ("flwr", "ray"):
@@ -71,35 +71,35 @@ def measure(settings: Settings, *, devices: int, rounds: int) -> Times | Skipped
             return Skipped(reason=str(MissingExtra(name, extra="flower")))
     launched = time.time()
     try:
-        looks = play({**settings, "scheme": PLAIN}, devices=devices, rounds=rounds)
+        evaluations = play({**settings, "scheme": PLAIN}, devices=devices, rounds=rounds)
     except (Stopped, OSError) as error:
         return Skipped(reason=" ".join(str(error).split()))
-    return timed(looks, launched)
+    return timed(evaluations, launched)
 
 
-def timed(looks: Sequence[Look], launched: float) -> Times:
-    """What is between the looks."""
-    first, *later = (after.began - before.ended for before, after in pairwise(looks))
-    start_up = looks[0].began - launched + first - median(later)
+def timed(evaluations: Sequence[Evaluation], launched: float) -> Times:
+    """What is between the evaluations."""
+    first, *later = (after.began - before.ended for before, after in pairwise(evaluations))
+    start_up = evaluations[0].began - launched + first - median(later)
     return Times(start_up=start_up, seconds=tuple(later))
 
 
-def play(settings: Settings, *, devices: int, rounds: int) -> list[Look]:
-    """Run the engine; every look at the model, the one before the first round included."""
+def play(settings: Settings, *, devices: int, rounds: int) -> list[Evaluation]:
+    """Run the engine; every evaluation, that of the initial model included."""
     folder = Path(tempfile.mkdtemp(prefix="lossyfl-"))  # short: Ray's sockets lie below it
     try:
         more = {"devices": devices, "rounds": rounds, "out": str(folder)}
         launch(command({**settings, **more}), folder)
-        looks = read_looks(folder)
+        evaluations = read_evaluations(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if len(looks) != rounds + 1:
-        count = f"{len(looks)} looks at the model, not {rounds + 1}"
+    if len(evaluations) != rounds + 1:
+        count = f"{len(evaluations)} evaluations, not {rounds + 1}"
         raise Stopped(f"Flower's engine ended after {count}")
-    for look in looks[1:]:
-        if look.replies != devices:  # a round without some would look fast
-            raise Stopped(f"{look.replies} of {devices} devices replied")
-    return looks
+    for each in evaluations[1:]:
+        if each.replies != devices:  # a round without some would seem fast
+            raise Stopped(f"{each.replies} of {devices} devices replied")
+    return evaluations
 
 
 def command(settings: Settings) -> list[str]:
@@ -141,9 +141,9 @@ def launch(program: Sequence[str], folder: Path) -> None:
         raise Stopped(next((x for x in reversed(lines) if x.strip()), f"exit code {code}"))
 
 
-def read_looks(folder: Path) -> list[Look]:
+def read_evaluations(folder: Path) -> list[Evaluation]:
     """What our app wrote down in its folder."""
     path = folder / "progress.jsonl"
     lines = path.read_text().splitlines() if path.is_file() else []
     facts = [json.loads(line) for line in lines]
-    return [Look(began=f["trained"], ended=f["time"], replies=f["replies"]) for f in facts]
+    return [Evaluation(began=f["trained"], ended=f["time"], replies=f["replies"]) for f in facts]

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import flower
-from benchmarks.flower import Look
+from benchmarks.flower import Evaluation
 from lossyfl.extras import require
 from lossyfl.files.atomic import write_atomically
 from lossyfl.results import machine
@@ -103,11 +103,11 @@ def _settings(case: Case, scheme: str) -> dict[str, str | int]:
     }
 
 
-def _simulate(case: Case, scheme: str) -> list[Look]:
+def _simulate(case: Case, scheme: str) -> list[Evaluation]:
     return flower.play(_settings(case, scheme), devices=case.nodes, rounds=case.rounds)
 
 
-def _deploy(case: Case, scheme: str) -> list[Look]:
+def _deploy(case: Case, scheme: str) -> list[Evaluation]:
     from lossyfl.flower.deployment.federation import federation
 
     settings = _settings(case, scheme) | {"devices": case.nodes, "rounds": case.rounds}
@@ -116,12 +116,12 @@ def _deploy(case: Case, scheme: str) -> list[Look]:
         with federation(folder / "flower", case.nodes) as running:
             for _ in running.run(settings, folder):
                 pass
-        return flower.read_looks(folder)
+        return flower.read_evaluations(folder)
 
 
-def _seconds(looks: Iterable[Look]) -> list[float]:
-    """From one look at the model to the next; the first round starts everything up."""
-    return [after.ended - before.ended for before, after in pairwise(looks)][1:]
+def _seconds(evaluations: Iterable[Evaluation]) -> list[float]:
+    """From one evaluation to the next; the first round starts everything up."""
+    return [after.ended - before.ended for before, after in pairwise(evaluations)][1:]
 
 
 def _line(each: Measured) -> str:

@@ -16,8 +16,8 @@ from rich.console import Console
 
 from benchmarks.timing import ratio, side_by_side
 from lossyfl.compressors import Compressor, Schedule, SendContext
-from lossyfl.compressors.budgeted import ADJUSTABLE, budgeted
-from lossyfl.quantizers import quantizer
+from lossyfl.compressors.budgeted import budgeted
+from lossyfl.quantizers import adjustable_names, quantizer
 from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
@@ -100,7 +100,9 @@ def measure(vector: str, entries: int) -> list[Speed]:
 def _compressors() -> dict[str, Compressor]:
     fixed: dict[str, Compressor] = {name: Schedule.constant(quantizer(name)) for name in FIXED}
     return fixed | {
-        f"{name} {rate}": budgeted(rate, quantizer(name)) for name in ADJUSTABLE for rate in RATES
+        f"{name} {rate}": budgeted(rate, quantizer(name))
+        for name in adjustable_names()
+        for rate in RATES
     }
 
 

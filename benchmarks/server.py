@@ -9,19 +9,28 @@ rotation  the fast transform against SciPy's matrix and a plain NumPy one
 import json
 import time
 import tracemalloc
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 
+from benchmarks.server_tables import (
+    Replies,
+    Rotations,
+    Rounds,
+    Sums,
+    replies_table,
+    rotations_table,
+    rounds_table,
+    sums_table,
+)
 from benchmarks.timing import ratio, side_by_side
 from lossyfl.extras import require
+from lossyfl.protocol.adapter_server import AdapterServer
 from lossyfl.protocol.schemes import scheme
-from lossyfl.protocol.server import Server
 from lossyfl.quantizers.stochastic import Stochastic
-from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
@@ -38,55 +47,6 @@ COUNTS = (10, 100, 1000, 10_000)
 POWERS = (10, 12, 14, 17, 20, 23)
 DISTINCT = 8
 """Different replies, of which every device sends one; a frame does not name its device."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replies:
-    """One length: accept and add a reply, as multiples of memcpy and of NumPy; GB/s of float32."""
-
-    entries: int
-    frame_bytes: int
-    per_second: float
-    gigabytes: float
-    memcpy: float
-    numpy: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """One length: time of a reply, as a multiple of one that is decoded and added in its turn.
-
-    waiting: decoded when it comes, and again when it is its turn
-    fixed:   added on arrival to a sum of 64-bit integers, the scale given
-    """
-
-    entries: int
-    waiting: float
-    fixed: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds:
-    """One number of devices: replies a second, and peak bytes for each float of the model.
-
-    waiting: the bytes of all replies, which wait encoded when they come in the reverse order
-    """
-
-    entries: int
-    devices: int
-    per_second: float
-    peak_in_order: float
-    peak_reversed: float
-    waiting: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rotations:
-    """One length: how many times as fast as SciPy's matrix product (0: too large) and NumPy."""
-
-    entries: int
-    scipy: float
-    numpy: float
 
 
 def run(json_file: Path | None, *, quick: bool, console: Console) -> None:
@@ -115,19 +75,21 @@ def run(json_file: Path | None, *, quick: bool, console: Console) -> None:
     for name, fact in facts.items():
         console.print(f"{name:13} {fact}")
     sheets = (
-        _replies_sheet(replies),
-        _sums_sheet(sums),
-        _rounds_sheet(rounds),
-        _rotations_sheet(rotations),
+        replies_table(replies),
+        sums_table(sums),
+        rounds_table(rounds),
+        rotations_table(rotations),
     )
     for sheet in sheets:
         sheet.show(console)
 
 
-def _server(entries: int, devices: int) -> tuple[Server, list[bytes]]:
+def _server(entries: int, devices: int) -> tuple[AdapterServer, list[bytes]]:
     """A server with an open round, and replies that fit it."""
     theta = np.zeros(entries, dtype=np.float32)
-    server = Server(theta, scheme("lfl:q1=2,q2=2"), samples=dict.fromkeys(range(devices), 10))
+    server = AdapterServer(
+        theta, scheme("lfl:q1=2,q2=2"), samples=dict.fromkeys(range(devices), 10)
+    )
     server.open_round()
     meta = server.reply_meta(0)
     rng = np.random.default_rng(0)
@@ -215,7 +177,7 @@ def measure_round(entries: int, devices: int) -> Rounds:
     )
 
 
-def _play(server: Server, frames: list[bytes], order: range) -> None:
+def _play(server: AdapterServer, frames: list[bytes], order: range) -> None:
     """All replies in this order, and the end of the round."""
     for m in order:
         server.accept(m, with_digest(frames[m % DISTINCT], server.reply_meta(m).digest))
@@ -260,49 +222,3 @@ def _plain_hadamard(x: Vector) -> Vector:
         x = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
         stride *= 2
     return x * np.float32(1 / np.sqrt(len(x)))
-
-
-def _replies_sheet(results: list[Replies]) -> TextTable:
-    rows = [
-        (
-            f"{r.entries:,}",
-            f"{r.frame_bytes:,}",
-            f"{r.per_second:,.0f}",
-            f"{r.gigabytes:.2f}",
-            f"{r.memcpy:.2f}",
-            f"{r.numpy:.2f}",
-        )
-        for r in results
-    ]
-    columns = ("d", "frame bytes", "replies/s", "GB/s of float32", ": memcpy", ": decode and add")
-    return TextTable(title="Decode and add one reply, one thread", columns=columns, rows=rows)
-
-
-def _sums_sheet(results: list[Sums]) -> TextTable:
-    rows = [(f"{r.entries:,}", f"{r.waiting:.2f}", f"{r.fixed:.2f}") for r in results]
-    title = "Time of a reply against one that is added in its turn"
-    return TextTable(title=title, columns=("d", "waiting", "fixed point, any order"), rows=rows)
-
-
-def _rounds_sheet(results: list[Rounds]) -> TextTable:
-    rows = [
-        (
-            f"{r.devices:,}",
-            f"{r.per_second:,.0f}",
-            f"{r.peak_in_order:.2f}",
-            f"{r.peak_reversed:.2f}",
-            f"{r.waiting:.2f}",
-        )
-        for r in results
-    ]
-    columns = ("devices", "replies/s", "peak, in order", "peak, reversed", "encoded replies")
-    title = "One round of d = 100,000; memory in models of 4 d bytes"
-    return TextTable(title=title, columns=columns, rows=rows)
-
-
-def _rotations_sheet(results: list[Rotations]) -> TextTable:
-    rows = [
-        (f"{r.entries:,}", f"{r.scipy:.1f}" if r.scipy else "-", f"{r.numpy:.1f}") for r in results
-    ]
-    title = "Walsh-Hadamard transform, as a multiple of others' speed"
-    return TextTable(title=title, columns=("n", ": SciPy's matrix", ": NumPy"), rows=rows)

@@ -1,4 +1,4 @@
-"""Simulations to be timed: rounds without a look at the test set, in a folder that is removed afterwards."""
+"""Simulations to be timed: rounds without an evaluation, in a folder that is removed afterwards."""
 
 import tempfile
 from collections.abc import Generator
@@ -12,7 +12,7 @@ from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import DeviceStore, create
 
 MANY = 1_000_000
-"""Rounds that are planned, so that the last one, which looks at the test set, never comes."""
+"""Rounds that are planned, so that the last one, which is evaluated, never comes."""
 
 
 def experiment(task: str, devices: int, batch: int, tau: int = 4) -> Experiment:

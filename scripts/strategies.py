@@ -140,7 +140,7 @@ def run(model: str, name: str, scheme: str, rounds: int, seed: int) -> Outcome:
     )
     seen: list[float] = []
 
-    def look(_: int, arrays: ArrayRecord) -> MetricRecord:
+    def evaluate(_: int, arrays: ArrayRecord) -> MetricRecord:
         seen.append(accuracy(model, arrays))
         return MetricRecord({"accuracy": seen[-1]})
 
@@ -148,7 +148,7 @@ def run(model: str, name: str, scheme: str, rounds: int, seed: int) -> Outcome:
     start = ArrayRecord(MODELS[model]().state_dict())
     with tempfile.TemporaryDirectory() as folder:
         grid = LocalGrid(make_app(model, seed, lossy=lossy is not None), NODES, Path(folder))
-        (lossy or inner).start(grid, start, num_rounds=rounds, evaluate_fn=look)
+        (lossy or inner).start(grid, start, num_rounds=rounds, evaluate_fn=evaluate)
     nbytes = sum(each.up.nbytes for each in lossy.rounds) if lossy else 0
     return Outcome(accuracy=sum(seen[-LAST:]) / LAST, nbytes=nbytes)
 

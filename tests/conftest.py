@@ -1,5 +1,6 @@
 """Fixtures and profiles that all tests share."""
 
+import gc
 import os
 
 import hypothesis
@@ -10,6 +11,14 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("deep", max_examples=2000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep all that tests import out of garbage collections.
+
+    Flower asks for one before each reply that it averages, which is most of what its strategies take here.
+    """
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

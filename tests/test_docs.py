@@ -97,14 +97,6 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-def test_the_quantizer_of_contributing_passes_the_linter(tmp_path: Path) -> None:
-    (tmp_path / "sign.py").write_text(BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text())[0])
-    ruff = [sys.executable, "-m", "ruff"]
-    config = ["--config", str(ROOT / "pyproject.toml")]
-    for command in (["check"], ["format", "--check"]):
-        subprocess.run([*ruff, *command, *config, str(tmp_path / "sign.py")], check=True)
-
-
 def test_every_make_target_of_the_readme_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / "README.md").read_text()))

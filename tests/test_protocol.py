@@ -252,7 +252,7 @@ class Protocol(RuleBasedStateMachine):
         if len(state.estimate):
             wrong = state.estimate.copy()
             wrong[place % D] += np.float32(1)
-            state.estimate, state.downlink = wrong, self.scheme.downlink.init(wrong)
+            state.estimate = wrong
             device.restore(state)
 
     @precondition(lambda self: self.server.is_open)

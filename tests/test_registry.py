@@ -13,7 +13,7 @@ from tests.outsiders import NAME, SPEC, plant
 from lossyfl import InputError, Stochastic, quantizer, register, scheme
 from lossyfl.protocol.optimizers import optimizer as server_optimizer
 from lossyfl.quantizers import names
-from lossyfl.registry import Registry, from_outside
+from lossyfl.registry import Registry, from_outside, items, paths
 from lossyfl.tasks import task
 from lossyfl.tasks.optimizers import optimizer as local_optimizer
 from lossyfl.tasks.partitions import partition
@@ -67,6 +67,15 @@ def test_what_has_no_options_says_so() -> None:
     things.register("plain")(lambda: 1)
     with pytest.raises(InputError, match=r"left out: plain has no options, got foo"):
         things.build("plain:foo=3")
+
+
+def test_names_of_what_has_a_method() -> None:
+    things: Registry[object] = Registry("thing", makes="a thing")
+    things.register("text")(str)
+    things.register("number")(int)
+    assert things.names() == ["number", "text"]
+    assert things.names(method="upper") == ["text"]
+    assert things.names(method="nobodys") == []
 
 
 def test_a_name_is_taken_once() -> None:
@@ -291,3 +300,94 @@ def test_an_import_that_ends_the_program_is_our_error(tmp_path: Path) -> None:
     (tmp_path / "ends_at_once.py").write_text("raise SystemExit(3)\n")
     with pytest.raises(InputError, match="SystemExit: 3"):
         quantizer("ends_at_once:Quantizer")
+
+
+class Thing:
+    """What the registry of these tests makes: it counts how often it is made."""
+
+    made = 0
+
+    def __init__(self, size: int = 3, name: str = "it", inner: str = "plain") -> None:
+        type(self).made += 1
+        self.size, self.name, self.inner = size, name, inner
+
+
+@pytest.fixture
+def things(monkeypatch: pytest.MonkeyPatch) -> Registry[Thing]:
+    monkeypatch.setattr(Thing, "made", 0)
+    registry: Registry[Thing] = Registry("thing", makes="a thing", values=("size",))
+    registry.register("thing")(Thing)
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("spec", "same"),
+    [
+        ("thing", "thing"),
+        ("thing:size=3,name=it", "thing"),
+        ("thing: size = 4 ", "thing:size=4"),
+        ("thing(name=x,size=4)", "thing:name=x,size=4"),
+        ("thing:inner=f( a=1, b=2 )", "thing:inner=f(a=1,b=2)"),
+        ("tests.test_registry:Thing(size=3,name=x)", "tests.test_registry:Thing:name=x"),
+    ],
+)
+def test_all_spellings_of_a_thing_are_one(things: Registry[Thing], spec: str, same: str) -> None:
+    assert things.canonical(spec) == same
+    assert things.canonical(same) == same
+
+
+def test_a_spec_is_a_name_and_options(things: Registry[Thing]) -> None:
+    assert things.parse("thing:size=4,inner=f(a=1,b=2)") == (
+        "thing",
+        {"size": "4", "inner": "f(a=1,b=2)"},
+    )
+    assert things.options("a.module:Thing:size=4") == {"size": "4"}
+
+
+def test_values_are_given_for_what_a_spec_leaves_open(things: Registry[Thing]) -> None:
+    made = things.build("thing:size=4", {"size": 9, "name": "given", "unknown": 1})
+    assert (made.size, made.name) == (4, "given")
+
+
+def test_a_check_makes_nothing(things: Registry[Thing]) -> None:
+    things.check("thing:size=4")
+    things.check("nobodys_module:Thing:size=4")  # not looked at
+    with pytest.raises(InputError, match=r"option of thing must be .*did you mean size\?"):
+        things.check("thing:sise=4")
+    assert Thing.made == 0
+    things.build("thing")
+    assert Thing.made == 1
+
+
+def test_what_lacks_a_value_is_not_of_the_kind(things: Registry[Thing]) -> None:
+    things.register("other")(lambda: object())
+    with pytest.raises(
+        InputError, match="result of other must be a thing, got object, without size"
+    ):
+        things.build("other")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("stochastic:levels=2", []),
+        ("mine.coarse:Coarse", ["mine.coarse:Coarse"]),
+        ("lean:down=mine.a:A(levels=3),up=rotated+mine.b:B", ["mine.a:A", "mine.b:B"]),
+        ("plainly_mine:mine:levels=7", ["plainly_mine:mine"]),
+    ],
+)
+def test_what_a_spec_would_import(text: str, found: list[str]) -> None:
+    assert paths(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", []),
+        (",a,,b,", ["a", "b"]),
+        ("a=f(b,c),d", ["a=f(b,c)", "d"]),
+        ("a=f(g(b,c),d),e=(,)", ["a=f(g(b,c),d)", "e=(,)"]),
+    ],
+)
+def test_commas_in_parentheses_part_nothing(text: str, parts: list[str]) -> None:
+    assert list(items(text)) == parts

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import lossyfl
 from lossyfl.data.digits import read_digits
 from lossyfl.errors import Refused
+from lossyfl.protocol.adapter_server import AdapterServer
 
 Floats = NDArray[np.float32]
 Aggregate = Callable[[NDArray[np.float32]], Floats]
@@ -46,7 +47,7 @@ def accuracy(times: float, rule: lossyfl.ReplyRule, aggregate: Aggregate | None)
     scheme = lossyfl.scheme(SCHEME)
     start = np.zeros(x.shape[1] * 10, np.float32)
     parts = np.array_split(np.random.default_rng(0).permutation(len(y)), NODES)
-    server = lossyfl.Server(
+    server = AdapterServer(
         start, scheme, samples={m: len(part) for m, part in enumerate(parts)}, seed=0, rule=rule
     )
     devices = [lossyfl.Device(m, scheme, seed=0) for m in range(NODES)]
@@ -63,7 +64,7 @@ def accuracy(times: float, rule: lossyfl.ReplyRule, aggregate: Aggregate | None)
     return float(np.mean(scores.argmax(axis=1) == data.test_y))
 
 
-def step(server: lossyfl.Server, replies: dict[int, bytes], aggregate: Aggregate | None) -> None:
+def step(server: AdapterServer, replies: dict[int, bytes], aggregate: Aggregate | None) -> None:
     """Close the round with what is not refused."""
     vectors = list[Floats]()
     server.compare(replies)

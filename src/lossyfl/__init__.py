@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from lossyfl.protocol.ledger import Ledger
     from lossyfl.protocol.round import run_round
     from lossyfl.protocol.rules import ReplyRule, capped_weights
-    from lossyfl.protocol.schemes import Scheme, scheme
+    from lossyfl.protocol.scheme import Scheme
+    from lossyfl.protocol.schemes import scheme
     from lossyfl.protocol.server import Server
     from lossyfl.protocol.states import Delivery, DeviceState, ServerState
     from lossyfl.quantizers import quantizer, register
@@ -84,7 +85,8 @@ _HOME = {
     "protocol.ledger": ("Ledger",),
     "protocol.round": ("run_round",),
     "protocol.rules": ("ReplyRule", "capped_weights"),
-    "protocol.schemes": ("Scheme", "scheme"),
+    "protocol.scheme": ("Scheme",),
+    "protocol.schemes": ("scheme",),
     "protocol.server": ("Server",),
     "protocol.states": ("Delivery", "DeviceState", "ServerState"),
     "quantizers": ("quantizer", "register"),

@@ -5,6 +5,7 @@
 import signal
 import sys
 import warnings
+from collections.abc import Callable
 from types import FrameType
 from typing import Annotated
 
@@ -17,15 +18,15 @@ from lossyfl.commands import (
     compare,
     data,
     demo,
-    deploy_demo,
     flower,
-    options,
     report,
     reproduce,
     run,
+    session,
     tune,
 )
 from lossyfl.commands.output import echo
+from lossyfl.commands.spread import spread
 from lossyfl.commands.variadic import Variadic
 from lossyfl.errors import Caution, Interrupted, LossyflError
 
@@ -37,15 +38,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(demo.demo)
-app.command()(run.run)
-app.command()(run.resume)
-app.command(cls=Variadic)(compare.compare)
-app.command(cls=Variadic)(reproduce.reproduce)
-app.command()(tune.tune)
-app.command()(report.report)
-app.command(cls=bound.Several)(bound.bound)
-app.command()(deploy_demo.deploy_demo)
+app.command()(spread(demo.demo))
+app.command()(spread(run.run))
+app.command()(spread(run.resume))
+app.command(cls=Variadic)(spread(compare.compare))
+app.command(cls=Variadic)(spread(reproduce.reproduce))
+app.command()(spread(tune.tune))
+app.command()(spread(report.report))
+app.command(cls=bound.BoundCommand)(spread(bound.bound))
 app.add_typer(data.app, name="data")
 app.add_typer(flower.app, name="flower")
 app.add_typer(codec.app, name="codec")
@@ -56,15 +56,17 @@ class _Break(BaseException):
     """Ctrl-C. Not a KeyboardInterrupt, of which typer makes an exit code of its own."""
 
 
-def main() -> None:
+def main(program: Callable[[], object] | None = None) -> None:
     """Run the command line; errors that lossyfl raises on purpose are one line and exit code 2.
+
+    program: another one that ends in the same way
 
     Ctrl-C is one line and 130, wherever it comes; a run whose first round is done ends its round first.
     """
     warnings.showwarning = _show
     signal.signal(signal.SIGINT, _break)
     try:
-        app()
+        (program or app)()
     except _Break:
         echo("lossyfl: stopped", err=True)
         sys.exit(130)
@@ -108,5 +110,5 @@ def _root(
 ) -> None:
     """Federated learning over thin links: quantized updates, real bytes."""
     del version  # it has been said, and that was all
-    options.import_from_here()
-    context.with_resource(options.until_the_end())
+    session.import_from_here()
+    context.with_resource(session.until_the_end())

@@ -94,9 +94,11 @@ class Registry(Generic[T]):
 
         return add
 
-    def names(self) -> list[str]:
-        """All registered names, sorted."""
-        return sorted(self._makers)
+    def names(self, *, method: str = "") -> list[str]:
+        """All registered names, sorted; with a method, those of what has it."""
+        return sorted(
+            n for n, maker in self._makers.items() if not method or hasattr(maker, method)
+        )
 
     def parse(self, spec: str) -> tuple[str, dict[str, str]]:
         """The name that a spec says, and its options as texts."""

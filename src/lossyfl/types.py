@@ -1,13 +1,16 @@
 """What quantizers give and what frames carry: symbols, and tables that turn them back into floats.
 
 Reconstruction is a table look-up, so that the server and all devices agree to the bit whatever the
-quantizer was: a decoder knows tables, never quantizers.
+quantizer was: a decoder knows tables, never quantizers. `Steps` is what may change with the round: levels,
+budgets, step sizes.
 """
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from itertools import pairwise
+from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +26,7 @@ Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
 Shape: TypeAlias = int | Sequence[int]
 """Of a tensor: how many entries it has, or its dimensions."""
+T = TypeVar("T")
 
 MAX_ALPHABET = 65_536
 LEAST_UNIFORM = 3
@@ -185,6 +189,7 @@ class Quantized:
     rotation: how to turn the vector back, if it was rotated before
     dither:   the seed of what was added before rounding, in steps of the uniform table, then taken off
     tensors:  lengths or shapes of the model's tensors: symbols of matrices are coded by row and column
+    source:   what was quantized, where it is not the vector itself but that rotated
     """
 
     symbols: Symbols
@@ -194,10 +199,13 @@ class Quantized:
     rotation: Rotation | None = None
     dither: int | None = None
     tensors: tuple[Shape, ...] | None = None
+    source: Vector | None = None
 
 
 class Quantizer(Protocol):
     """What a quantizer must be; `@register("name")` makes it known to command line and tests.
+
+    One whose size a budget can set is `lossyfl.quantizers.targets.Adjustable`, too.
 
     unbiased: whether the mean of the quantized vector is the vector
     """
@@ -221,6 +229,43 @@ class Quantizer(Protocol):
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """The bits that the quantizer's paper counts, to be shown beside the real bytes."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Steps(Generic[T]):
+    """Values and the rounds from which they hold.
+
+    >>> Steps((0, 50), (8, 2)).at(60)
+    2
+    """
+
+    rounds: tuple[int, ...]
+    values: tuple[T, ...]
+
+    @property
+    def rise(self) -> bool:
+        """Whether every round has one value: rounds rise, and the first is round 0."""
+        return self.rounds[:1] == (0,) and all(a < b for a, b in pairwise(self.rounds))
+
+    def at(self, round: int) -> T:
+        """The value of a round."""
+        return self.values[bisect_right(self.rounds, round) - 1]
+
+
+def parse_steps(text: str, value: Callable[[str], T], *, wrong: InputError) -> Steps[T]:
+    """What "8@0/2@50" says; a value alone holds from round 0.
+
+    value: makes a value of its text; it may raise an error of its own
+    wrong: raised where a text is no value, or no round
+    """
+    pairs = [step.partition("@")[::2] for step in text.split("/")]
+    try:
+        rounds = tuple(int(start or 0) for _, start in pairs)
+        return Steps(rounds, tuple(value(said) for said, _ in pairs))
+    except InputError:  # a ValueError, too, and it says more
+        raise
+    except ValueError:
+        raise wrong from None
 
 
 def read_only(x: Vector) -> Vector:

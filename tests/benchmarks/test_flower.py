@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks import flower
-from benchmarks.flower import Look, Settings, Skipped, Times
+from benchmarks.flower import Evaluation, Settings, Skipped, Times
 
 SETTINGS: Settings = {"task": "digits", "tau": 1, "batch": 4}
-LOOKS = (
-    Look(began=10.0, ended=11.0, replies=0),
-    Look(began=17.0, ended=19.0, replies=4),
-    Look(began=19.5, ended=20.0, replies=4),
-    Look(began=21.0, ended=22.0, replies=4),
-    Look(began=22.75, ended=23.0, replies=4),
+EVALUATIONS = (
+    Evaluation(began=10.0, ended=11.0, replies=0),
+    Evaluation(began=17.0, ended=19.0, replies=4),
+    Evaluation(began=19.5, ended=20.0, replies=4),
+    Evaluation(began=21.0, ended=22.0, replies=4),
+    Evaluation(began=22.75, ended=23.0, replies=4),
 )
 WRITE = "import sys; open(sys.argv[1] + '/progress.jsonl', 'w').write(sys.argv[2])"
 """A program that writes down what it is told."""
@@ -36,8 +36,8 @@ def _replace_engine(monkeypatch: pytest.MonkeyPatch, *program: str) -> None:
     monkeypatch.setattr(flower, "command", command)
 
 
-def _replace_looks(monkeypatch: pytest.MonkeyPatch, *looks: Look) -> None:
-    facts = [{"trained": x.began, "time": x.ended, "replies": x.replies} for x in looks]
+def _replace_evaluations(monkeypatch: pytest.MonkeyPatch, *evaluations: Evaluation) -> None:
+    facts = [{"trained": x.began, "time": x.ended, "replies": x.replies} for x in evaluations]
     lines = "".join(json.dumps(line) + "\n" for line in facts)
     _replace_engine(monkeypatch, sys.executable, "-c", WRITE, "OUT", lines)
 
@@ -51,30 +51,30 @@ def test_without_the_extra_it_is_skipped_with_the_command(
     assert _measure() == Skipped(reason=reason)
 
 
-def test_rounds_are_what_is_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_looks(monkeypatch, *LOOKS)
+def test_rounds_are_what_is_between_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    _replace_evaluations(monkeypatch, *EVALUATIONS)
     result = _measure()
     assert isinstance(result, Times)
     assert result.seconds == (0.5, 1.0, 0.75)
 
 
 def test_start_up_is_round_1_without_a_round() -> None:
-    """4.0 until the first look, 6.0 of round 1, less 0.75, the median of later rounds: 9.25."""
-    assert flower.timed(LOOKS, 6.0) == Times(start_up=9.25, seconds=(0.5, 1.0, 0.75))
+    """4.0 until the first evaluation, 6.0 of round 1, less 0.75, the median of later rounds: 9.25."""
+    assert flower.timed(EVALUATIONS, 6.0) == Times(start_up=9.25, seconds=(0.5, 1.0, 0.75))
 
 
 def test_rounds_without_some_devices_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    lost = Look(began=22.75, ended=23.0, replies=3)
-    _replace_looks(monkeypatch, *LOOKS[:-1], lost)
+    lost = Evaluation(began=22.75, ended=23.0, replies=3)
+    _replace_evaluations(monkeypatch, *EVALUATIONS[:-1], lost)
     assert _measure() == Skipped(reason="3 of 4 devices replied")
 
 
-@pytest.mark.parametrize("looks", [LOOKS[:0], LOOKS[:-1]])
+@pytest.mark.parametrize("evaluations", [EVALUATIONS[:0], EVALUATIONS[:-1]])
 def test_rounds_that_are_missing_are_a_reason_to_skip(
-    looks: tuple[Look, ...], monkeypatch: pytest.MonkeyPatch
+    evaluations: tuple[Evaluation, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _replace_looks(monkeypatch, *looks)
-    reason = f"Flower's engine ended after {len(looks)} looks at the model, not 5"
+    _replace_evaluations(monkeypatch, *evaluations)
+    reason = f"Flower's engine ended after {len(evaluations)} evaluations, not 5"
     assert _measure() == Skipped(reason=reason)
 
 
@@ -118,7 +118,7 @@ def test_what_the_engine_has_started_ends_with_it(
 
 def test_its_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flower.tempfile, "tempdir", str(tmp_path))
-    _replace_looks(monkeypatch, *LOOKS)
+    _replace_evaluations(monkeypatch, *EVALUATIONS)
     assert isinstance(_measure(), Times)
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""`lossyfl compare` and `lossyfl reproduce`, as a user types them."""
+"""`lossyfl compare`, as a user types it."""
 
 import json
 from pathlib import Path
@@ -29,9 +29,6 @@ def test_errors(tmp_path: Path) -> None:
     assert "did you mean lfl?" in bad("compare", "--schemes", "lf", "--out", tmp_path / "a")
     (tmp_path / "a.toml").write_text('scheme = "lb"\n')
     assert "--schemes says them" in bad("compare", tmp_path / "a.toml")
-    assert "one of fig1a, fig1b" in bad("reproduce", "fig2")
-    assert "one of carried, server-adam" in bad("reproduce", "fig1a", "--reading", "kept")
-    assert "did you mean carried?" in bad("reproduce", "fig1b", "--reading", "caried")
 
 
 def test_what_cannot_begin_is_found_before_anything_is_trained(tmp_path: Path) -> None:

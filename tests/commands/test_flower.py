@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from tests.flower.test_folders import keep
+from tests.adapters.test_folders import keep
 from typer.testing import CliRunner
 
 from lossyfl.commands.flower import app

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from rich.table import Table
 from tests.experiments.test_bound_report import outcome
 from tests.helpers import laplace
 from tests.report.synthetic import SETTINGS, record
@@ -17,24 +16,25 @@ from tests.report.synthetic import SETTINGS, record
 from benchmarks import peer
 from benchmarks.flower import Skipped
 from lossyfl import Stochastic, cli, encode, inspect, stream
-from lossyfl.commands import bound, codec, data, deploy_demo, tune
+from lossyfl.commands import bound, codec, data, tune
 from lossyfl.commands.board import Board
 from lossyfl.commands.output import console, echo
-from lossyfl.commands.progress import Live, Plain
+from lossyfl.commands.progress import Live, PlainLines
 from lossyfl.commands.table import show
 from lossyfl.commands.terminal import Terminal
 from lossyfl.data import status as data_status
-from lossyfl.errors import Caution, DiskError, Stopped, printable
+from lossyfl.errors import Caution, DiskError, Stopped
 from lossyfl.experiments.bound_settings import Grid
 from lossyfl.experiments.compare import Planned
 from lossyfl.experiments.side_by_side import Begun, Ended
-from lossyfl.experiments.tune import Answer, Trial
-from lossyfl.experiments.vectors import Coded
+from lossyfl.experiments.tune import SearchResult, Trial
+from lossyfl.experiments.vectors import CodedVector
 from lossyfl.flower.deployment.federation import Seen
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import About, Run
 from lossyfl.report.text_table import TextTable
 from lossyfl.results.experiment import Experiment
+from scripts import deploy_demo
 
 SOURCES = Path(cli.__file__).parent
 EVIL = "\x1b]0;title\x07\x1b[2J[red]x[/]"
@@ -68,7 +68,7 @@ def test_errors_of_all_kinds_are_only_shown(
 
 def test_progress_is_only_shown() -> None:
     plain, live = StringIO(), StringIO()
-    Plain(Console(file=plain)).say(EVIL)
+    PlainLines(Console(file=plain)).say(EVIL)
     assert plain.getvalue() == f"{SPELLED}\n"
     display = Live(Console(file=live, force_terminal=True, width=100))
     display.preparing(EVIL)
@@ -105,11 +105,11 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def show_trials() -> None:
     good = Trial(scheme=EVIL, accuracy=0.9, down=1.0, up=1.0)
-    tune._show(Answer(tried={EVIL: good}, best=None, words="none"), as_json=False)
+    tune._show(SearchResult(tried={EVIL: good}, best=None, words="none"), as_json=False)
 
 
 def show_vector() -> None:
-    coded = Coded(quantizer=EVIL, kind="", nbytes=1, bits=1.0, nmse=1.0)
+    coded = CodedVector(quantizer=EVIL, kind="", nbytes=1, bits=1.0, nmse=1.0)
     tune._show_vector(EVIL, [coded])
 
 
@@ -165,15 +165,6 @@ def test_what_commands_lay_out_is_only_shown(
     said = "".join(capsys.readouterr())
     assert SPELLED in said
     assert "\x1b" not in said
-
-
-@pytest.mark.parametrize("text", [EVIL, "a [bold]b[/bold] :heart: [link=http://c]d[/link]"])
-def test_a_terminal_obeys_no_word(text: str) -> None:
-    shown = StringIO()
-    Terminal(file=shown, force_terminal=True, width=200).print(text, Table(text, title=text))
-    written = re.sub(r"\x1b\[[0-9;]*m", "", shown.getvalue())  # the table's own colours
-    assert written.count(printable(text)) == 3
-    assert "\x1b" not in written
 
 
 def test_progress_of_a_bound_is_only_shown_on_a_terminal() -> None:

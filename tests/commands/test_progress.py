@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lossyfl.commands.progress import Campaign, Display, Live, Plain
+from lossyfl.commands.progress import Campaign, Display, Live, PlainLines
 from lossyfl.errors import Interrupted, Stopped
 from lossyfl.report.groups import group
 from lossyfl.report.runs import find
@@ -70,7 +70,7 @@ def test_wide_terminals_show_the_rest(setup: Setup, record: Round) -> None:
 
 
 def test_start_up_is_said(tmp_path: Path) -> None:
-    for kind in (Live, Plain):
+    for kind in (Live, PlainLines):
         text = StringIO()
         console = Console(file=text, force_terminal=kind is Live, width=100)
         run(

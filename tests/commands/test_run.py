@@ -9,7 +9,7 @@ from tests.outsiders import NAME, SPEC, plant
 from typer.testing import CliRunner
 
 from lossyfl.cli import app
-from lossyfl.commands.progress import Live, Plain
+from lossyfl.commands.progress import Live, PlainLines
 from lossyfl.errors import LossyflError
 
 TINY = "tests.simulation.tiny:make_task"
@@ -167,7 +167,7 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_lines(tmp_path: Path) -> None:
     from lossyfl.results.experiment import Experiment
     from lossyfl.simulation.run import run
 
-    for number, kind in enumerate((Live, Plain)):
+    for number, kind in enumerate((Live, PlainLines)):
         text = StringIO()
         console = Console(file=text, force_terminal=kind is Live, width=140)
         run(Experiment(task=TINY, rounds=3), tmp_path / str(number), watcher=kind(console))

@@ -37,7 +37,8 @@ def test_no_frame_is_longer_than_its_bound(name: str, damped: bool) -> None:
     for t, bound in enumerate([1.0, 100.0, 0.01, 1e-30, 3.0, 3.0]):
         x = laplace(ENTRIES, seed=t)
         whole = clipped(x + state.memory, bound)
-        frame, state = link.send(x, state, context(t, bound))
+        sent = link.send(x, state, context(t, bound))
+        frame, state = sent.frame, sent.state
         assert norm(decoded(frame)) <= bound
         assert np.array_equal(state.memory, whole - decoded(frame))  # and the rest of it is kept
 
@@ -46,13 +47,13 @@ def test_no_frame_is_longer_than_its_bound(name: str, damped: bool) -> None:
 def test_a_bound_far_away_changes_no_byte(name: str) -> None:
     link = ErrorFeedback(compressor=Schedule.constant(quantizer(name)))
     x, state = laplace(ENTRIES, seed=1), link.init(np.zeros(ENTRIES, np.float32))
-    far, near = (link.send(x, state, context(0, bound))[0] for bound in (1e9, math.inf))
+    far, near = (link.send(x, state, context(0, bound)).frame for bound in (1e9, math.inf))
     assert far == near
 
 
 def test_exact_updates_are_clipped() -> None:
     x = laplace(ENTRIES, seed=1)
-    frame, _ = Lossless().send(x, Lossless().init(x), context(0, 1.0))
+    frame = Lossless().send(x, Lossless().init(x), context(0, 1.0)).frame
     assert norm(decoded(frame)) <= 1
     assert np.allclose(decoded(frame), x / norm(x), rtol=1e-5)
 

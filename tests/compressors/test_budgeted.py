@@ -1,5 +1,9 @@
 """Budgets: never above, hardly below, and what cannot be is said at once."""
 
+import re
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,9 +14,10 @@ from lossyfl import FrameMeta, InputError, Kind, decode, quantizer, scheme, stre
 from lossyfl.compressors import SendContext
 from lossyfl.compressors.budgeted import Budget, budgeted
 from lossyfl.links import ErrorFeedback, Tracked
+from lossyfl.quantizers import adjustable_names
 from lossyfl.types import Quantized, Vector
 
-ADJUSTABLE = ["deadzone", "deadzone:scale=tensor", "dithered", "topk", "sparse_ternary"]
+ADJUSTABLE = [*adjustable_names(), "deadzone:scale=tensor"]
 
 
 def context(t: int = 3, tensors: tuple[int, ...] | None = None) -> SendContext:
@@ -134,36 +139,6 @@ def test_a_budget_over_a_whole_run_is_spent_with_it() -> None:
     scheme("lean:down_budget=600B..200B/3rounds").check([1000], 99)  # the last one stays
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("20k", 'did you mean "20kB"'),
-        ("20KB", 'did you mean "20kB"'),
-        ("3 Bytes", 'did you mean "3B"'),
-        ("6MB/300", "bytes over rounds, as 6MB/300rounds"),
-        ("6MB/300round", "bytes over rounds, as 6MB/300rounds"),
-        ("40kB..10kB", "bytes over rounds, as 40kB..10kB/300rounds"),
-        ("", "budget of the downlink must be a size as"),
-        ("20", "budget of the downlink must be a size as"),
-        ("-3kB", "budget of the downlink must be a size as"),
-        ("0kB", "budget of the downlink must be a size as"),
-        ("nankB", "budget of the downlink must be a size as"),
-        ("nmse=1.5", r"must be an nmse in \(0, 1\)"),
-        ("20parsec", "budget of the downlink must be a size as"),
-        ("cosine", "budget of the downlink must be a size as"),
-        ("8kB@3/2kB@9", "rounds that rise from 0"),
-        ("8kB@0/2kB@0", "rounds that rise from 0"),
-        ("8kB@x", "budget of the downlink must be a size as"),
-        ("nmse=0.1/10rounds", "bytes over rounds"),
-        ("1bit/10rounds", "bytes over rounds"),
-        ("8kB..1bit/10rounds", "the same unit at both ends"),
-    ],
-)
-def test_what_is_no_budget(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        scheme(f"lean:down_budget={text}")
-
-
 @pytest.mark.parametrize("text", ["95B", "0.0001bit", "2MB", "40bit"])
 @pytest.mark.parametrize("link", ["down", "up"])
 def test_too_small_or_too_large_for_the_model_before_the_first_round(text: str, link: str) -> None:
@@ -219,7 +194,9 @@ def test_the_least_error_is_always_reached(seed: int, kind: str) -> None:
     assert np.square(decode(frame) - x).sum() <= 1.02e-5 * np.square(x).sum()
 
 
-@pytest.mark.parametrize("name", [*ADJUSTABLE[:2], "dithered:scale=tensor", "topk:scale=tensor"])
+@pytest.mark.parametrize(
+    "name", ["deadzone", *(f"{name}:scale=tensor" for name in ("deadzone", "dithered", "topk"))]
+)
 def test_what_is_accepted_can_be_sent(name: str) -> None:
     """With tensors of any lengths, which travel, too."""
     rng = np.random.default_rng(7)
@@ -306,3 +283,68 @@ def test_entries_of_one_size_are_sent_part_by_part(name: str) -> None:
 def test_a_model_too_small_for_any_budget() -> None:
     with pytest.raises(InputError, match="must be left out: exact floats of 10 entries are 76 B"):
         budgeted("1kB", quantizer("deadzone")).check([10])
+
+
+OWN = """
+from dataclasses import dataclass, replace
+from lossyfl import Stochastic
+from lossyfl.errors import OutOfReach
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Powers(Stochastic):
+    target: object = None
+
+    def with_target(self, target):
+        return replace(self, target=target)
+
+    def quantize(self, x, bounds, *, rng, threads=1):
+        bits = self.target.bits_for(len(x))
+        if bits is None:
+            raise OutOfReach("target", of="Powers", nmse=0.5, got=str(self.target))
+        levels = max(1, int(2 ** (bits / len(x) - 1)))
+        return Stochastic(levels=levels).quantize(x, bounds, rng=rng, threads=threads)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A quantizer of somebody's package, whose size is set by the number of levels."""
+    (tmp_path / "own_powers.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "own_powers", raising=False)
+    return "own_powers:Powers"
+
+
+@pytest.mark.parametrize("prefix", ["", "rotated+"])
+def test_an_own_quantizer_within_a_budget(own: str, prefix: str) -> None:
+    x = laplace(20_000)
+    coarse, fine = (
+        budgeted(f"{size}kB", quantizer(prefix + own)).make(x, context())[1] for size in (8, 16)
+    )
+    assert 4000 < len(coarse) <= 8000 < len(fine) <= 16_000
+    link = scheme(f"lean:up={prefix}{own},up_budget=8kB").uplink
+    assert isinstance(link, ErrorFeedback)
+    _, frame = link.compressor.make(x, context())
+    assert len(frame) <= 8000
+    with pytest.raises(InputError, match=r"budget of a link in round 3 must be an nmse of 0\.5 or"):
+        budgeted("nmse=0.1", quantizer(prefix + own)).make(x, context())
+
+
+def test_numbers_do_not_travel_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What somebody wrote is read when a budget is made, not when a frame is."""
+    made = {text: budgeted(text, quantizer("rotated+deadzone")) for text in ("2kB", "nmse=0.3")}
+
+    def reads(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(re, "fullmatch", reads)
+    for each in made.values():
+        each.make(laplace(20_000), context())
+
+
+@pytest.mark.parametrize("name", adjustable_names())
+def test_nothing_fits_into_too_little(name: str) -> None:
+    """`check` would have said so beforehand."""
+    chosen = budgeted("30B", quantizer(name))
+    with pytest.raises(InputError, match=r"budget of a link must be enough for .* got 30 B"):
+        chosen.make(laplace(1000), context())

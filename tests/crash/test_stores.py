@@ -3,25 +3,27 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from tests.crash.points import POWER, PROCESS, Scenario, Way, disturb_everywhere
 
 import lossyfl
+from lossyfl.adapters.saved import Saved
+from lossyfl.adapters.store import Store as FlowerStore
 from lossyfl.files.atomic import is_temporary
-from lossyfl.flower.saved import Saved
-from lossyfl.flower.store import Remembered as Kept
-from lossyfl.flower.store import Store as FlowerStore
-from lossyfl.links import LinkState
 from lossyfl.protocol.states import DeviceState
 from lossyfl.simulation.store import FRESH, DeviceRecord, DeviceStore, StoreShape, create
 from lossyfl.tasks.training import OptimizerMoments
 from lossyfl.types import Vector
 
+if TYPE_CHECKING:
+    from lossyfl.adapters.remembered import Remembered as Kept
+
 SCHEME, TRAINING = "lfl", "0123456789abcdef"
 LAYOUT = '[["w", "float32", [500]]]'
-SHAPE = StoreShape(devices=3, memory=500, moments=200)
+SHAPE = StoreShape(devices=3, uplink={"memory": 500}, moments=200)
 
 
 def floats(value: float, size: int = 500) -> Vector:
@@ -54,7 +56,7 @@ class FlowerDevice:
     def _save(folder: Path, number: int, value: float) -> None:
         store = FlowerStore(folder, TRAINING, number)
         with store.locked():
-            device = DeviceState(uplink=LinkState(memory=floats(value)), reply=b"reply")
+            device = DeviceState(uplink={"memory": floats(value)}, reply=b"reply")
             store.save(replace(store.load(SCHEME), scheme=SCHEME, device=device))
 
     @staticmethod
@@ -62,8 +64,8 @@ class FlowerDevice:
         store = FlowerStore(folder, TRAINING, number)
         with store.locked():
             found: Kept = store.load(SCHEME)
-            memory = found.device.uplink.memory
-            if not len(memory):
+            memory = found.device.uplink.get("memory")
+            if memory is None:
                 return None
             assert np.array_equal(memory, floats(memory[0]))
             assert found.device.reply == b"reply"
@@ -117,7 +119,7 @@ class SimulatedDevices:
         def look(store: DeviceStore) -> None:
             slots = np.array([0, FRESH, FRESH], np.int8)
             store.check(slots, store.digests(slots))
-            assert np.array_equal(store.read(0, 0).uplink.memory, floats(1.0))
+            assert np.array_equal(store.read(0, 0).uplink["memory"], floats(1.0))
 
         self._open(folder, look)
         create(folder / "new.bin", SHAPE)
@@ -126,7 +128,7 @@ class SimulatedDevices:
     @staticmethod
     def _of(value: float) -> DeviceRecord:
         moments = OptimizerMoments(values=floats(-value, 200), steps=1)
-        return DeviceRecord(accepted=1, uplink=LinkState(memory=floats(value)), moments=moments)
+        return DeviceRecord(accepted=1, uplink={"memory": floats(value)}, moments=moments)
 
     @staticmethod
     def _open(folder: Path, work: Callable[[DeviceStore], None], *, new: bool = False) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lossyfl.data.catalog import CIFAR10, FASHION_MNIST, MNIST
 from lossyfl.data.dataset import Bytes, Dataset
-from lossyfl.data.facts import Facts, parts
+from lossyfl.data.facts import DatasetFacts, parts
 from lossyfl.data.verify import sha256
 
 
@@ -17,7 +17,7 @@ from lossyfl.data.verify import sha256
 class Small:
     """A small data set and what is known of it."""
 
-    facts: Facts
+    facts: DatasetFacts
     dataset: Dataset
 
     def write(self, folder: Path) -> list[Path]:
@@ -32,7 +32,7 @@ class Small:
         return files
 
 
-def small(real: Facts, train: int, test: int, seed: int) -> Small:
+def small(real: DatasetFacts, train: int, test: int, seed: int) -> Small:
     rng = np.random.default_rng(seed)
     dataset = Dataset(
         name=real.name,

@@ -9,9 +9,9 @@ import pytest
 from lossyfl import MissingExtra, Stochastic, stream
 from lossyfl.experiments import bound, logistic
 from lossyfl.experiments.bound import Outcome
-from lossyfl.experiments.bound_settings import Grid, Setting
+from lossyfl.experiments.bound_settings import BoundSetting, Grid
 
-SETTING = Setting(
+SETTING = BoundSetting(
     q1="2",
     tau=2,
     partition="paper",
@@ -27,7 +27,7 @@ PROBLEM = logistic.regression(SETTING.source())
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[Outcome]:
-    def small(**chosen: object) -> Setting:
+    def small(**chosen: object) -> BoundSetting:
         return replace(SETTING, rounds=10, **chosen)  # pyright: ignore[reportArgumentType]
 
     return bound.run(Grid(q1s=("exact", "4@0/2@5"), q2s=("exact", "2")).settings(small))

@@ -9,14 +9,14 @@ import pytest
 from lossyfl import MissingExtra, theory
 from lossyfl.experiments import bound_report
 from lossyfl.experiments.bound import Outcome
-from lossyfl.experiments.bound_settings import Grid, Setting
+from lossyfl.experiments.bound_settings import BoundSetting, Grid
 
 PROBLEM = theory.Problem(
     mu=0.1, smoothness=6, gradient_bound=2, heterogeneity=0.5, dimension=650, distance0=8.0
 )
 
 
-def outcome(setting: Setting) -> Outcome:
+def outcome(setting: BoundSetting) -> Outcome:
     """Three points that hold."""
     return Outcome(
         setting=replace(setting, rounds=2),

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lossyfl import InputError
-from lossyfl.experiments.bound_settings import Grid, Setting
+from lossyfl.experiments.bound_settings import BoundSetting, Grid
 
-SETTING = Setting(q1="2", tau=2, partition="paper", eta="0.05")
+SETTING = BoundSetting(q1="2", tau=2, partition="paper", eta="0.05")
 
 
 class TestSetting:
@@ -28,10 +28,10 @@ class TestSetting:
             ({"q2": "exact"}, None),
             ({"tau": 0}, "tau of bound must be"),
             ({"partition": "idd"}, "did you mean iid"),
-            ({"devices": 0}, "devices of Setting must be an int of at least 1"),
-            ({"batch": 0}, "batch of Setting must be an int of at least 1"),
-            ({"seeds": 0}, "seeds of Setting must be an int of at least 1"),
-            ({"rounds": 0}, "rounds of Setting must be an int of at least 1"),
+            ({"devices": 0}, "devices of a run must be an int >= 1"),
+            ({"batch": 0}, "batch of a run must be an int >= 1"),
+            ({"seeds": 0}, "seeds of bound must be an int >= 1"),
+            ({"rounds": 0}, "rounds of a run must be an int >= 1"),
         ],
     )
     def test_wrong_settings(self, change: dict[str, object], message: str | None) -> None:

@@ -9,7 +9,7 @@ import pytest
 from lossyfl import scheme
 from lossyfl.errors import InputError
 from lossyfl.experiments.figures import FIGURES, figure
-from lossyfl.protocol.optimizers import Adam, Plain
+from lossyfl.protocol.optimizers import Adam, PlainStep
 from lossyfl.tasks.optimizers import optimizer
 
 
@@ -26,7 +26,7 @@ def test_the_study_has_every_lgm_and_every_ltgm_with_every_optimizer() -> None:
     moments = [optimizer(chosen.experiment.optimizer or "").moments for chosen in study]
     assert moments == ["carried", "reset", "kept", "shared", "reset"]
     server = [type(scheme(chosen.specs[0]).optimizer) for chosen in study]
-    assert server == [Plain] * 4 + [Adam]
+    assert server == [PlainStep] * 4 + [Adam]
     for chosen in study:
         lgm = [scheme(spec) for spec in chosen.named(["lgm"])]
         scales = [each.downlink.compressor.quantizers[0].scale for each in lgm]  # type: ignore[union-attr]

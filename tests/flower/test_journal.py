@@ -16,19 +16,9 @@ from tests.flower.grid import LocalGrid
 from tests.flower.test_one_answer import adding_app
 from tests.report.test_command import good
 
-from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
-from lossyfl.flower.folders import state_folders
-from lossyfl.flower.journal import Sent
+from lossyfl.flower import LossyStrategy, lossy_mod
 from lossyfl.results import ledger_file
 from lossyfl.results.records import read_rounds
-
-
-class InMemoryGrid(LocalGrid):
-    """As Flower's simulation engine calls its own; nodes have no lossyfl-dir there."""
-
-    def add(self, node: int, number: int | None) -> None:
-        super().add(node, number)
-        del self.contexts[node].node_config["lossyfl-dir"]
 
 
 def fedavg() -> FedAvg:
@@ -83,40 +73,6 @@ class TestBytes:
         lossy.start(LocalGrid(make_app(lossy_mod), NODES, tmp_path), start(), num_rounds=1)
         (only,) = lossy.rounds
         assert only.down.initial > only.down.update > 0
-
-    def test_add_up(self) -> None:
-        one = Sent(down=1, up=2_000, plain_down=3_000_000, plain_up=4, flower_down=5, flower_up=6)
-        assert str(one + one) == (
-            "2 B down for 6 MB as they are, 4 kB up for 8 B (Flower's messages: 10 B down, 12 B up)"
-        )
-
-
-class TestCleanUp:
-    @pytest.mark.parametrize("saved", [False, True])
-    def test_of_a_simulation(
-        self, saved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """With a checkpoint somebody may go on, so that it stays."""
-        monkeypatch.setenv("LOSSYFL_STATE", str(tmp_path / "state"))
-        grid = InMemoryGrid(make_app(lossy_mod), NODES, tmp_path)
-        save_to = tmp_path / "saved" if saved else None
-        LossyStrategy(fedavg(), save_to=save_to).start(grid, start(), num_rounds=2)
-        assert len(state_folders(tmp_path / "state")) == (NODES if saved else 0)
-
-    def test_of_another_folder_is_for_a_command_that_the_log_names(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        monkeypatch.setenv("LOSSYFL_STATE", str(tmp_path / "state"))
-        app = make_app(LossyMod(state_dir=tmp_path / "own"))
-        LossyStrategy(fedavg()).start(InMemoryGrid(app, NODES, tmp_path), start(), num_rounds=1)
-        assert len(state_folders(tmp_path / "own")) == NODES
-        assert "LossyMod(state_dir=...): lossyfl flower clean FOLDER" in caplog.text
-
-    def test_not_of_a_deployment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("LOSSYFL_STATE", str(tmp_path))
-        grid = LocalGrid(make_app(lossy_mod), NODES, tmp_path)
-        LossyStrategy(fedavg()).start(grid, start(), num_rounds=1)
-        assert len(state_folders(tmp_path)) == NODES
 
 
 class NumberedGrid(LocalGrid):

@@ -1,92 +1,33 @@
 """Whatever one node answers, that answer is refused, and the others' training goes on."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import pytest
 from flwr.app import (
     Array,
     ArrayRecord,
-    ConfigRecord,
-    Context,
     Error,
     Message,
-    MetricRecord,
-    RecordDict,
 )
-from flwr.clientapp import ClientApp
-from flwr.serverapp import strategy as strategies
-from tests.flower.app import NODES, make_app, start
-from tests.flower.grid import Change, LocalGrid
+from tests.flower.answers import (
+    HOSTILE,
+    MIXED,
+    OTHER,
+    adding_app,
+    assert_one_is_refused,
+    head,
+    of,
+    train,
+)
+from tests.flower.app import NODES, make_app
+from tests.flower.grid import LocalGrid
 
+from lossyfl.adapters.peers import made_of
 from lossyfl.errors import InputError
 from lossyfl.flower import LossyStrategy, lossy_mod, replies
-from lossyfl.flower.nodes import made_of
 from lossyfl.wire import frame as frames
 from lossyfl.wire.header import FrameMeta, Kind
-
-HOSTILE, OTHER = 1000, 1007
-"""Nodes of `LocalGrid`."""
-
-
-def train(
-    folder: Path,
-    change: Change,
-    name: str = "FedAvg",
-    *,
-    model: ArrayRecord | None = None,
-    app: ClientApp | None = None,
-    grid: LocalGrid | None = None,
-    rounds: int = 2,
-    settings: Mapping[str, object] = MappingProxyType({}),
-) -> LossyStrategy:
-    usual = {"fraction_evaluate": 0.0, "min_available_nodes": NODES}
-    inner = getattr(strategies, name)(**usual, **settings)
-    strategy = LossyStrategy(inner, "lfl:q1=8,q2=8")
-    grid = grid or LocalGrid(app or make_app(lossy_mod), NODES, folder)
-    grid.change = change
-    strategy.start(grid, start() if model is None else model, num_rounds=rounds)
-    return strategy
-
-
-def of(node: int, change: Callable[[Message], None]) -> Change:
-    """The change of one node's answers."""
-
-    def changed(reply: Message, sender: int) -> None:
-        if sender == node and reply.has_content():
-            change(reply)
-
-    return changed
-
-
-def head(reply: Message) -> ConfigRecord:
-    return reply.content["lossyfl"]
-
-
-def adding_app(step: float = 0.01) -> ClientApp:
-    """Adds the same to all floats, of any width, and 1 to all whole numbers."""
-    app = ClientApp(mods=[lossy_mod])
-
-    @app.train()
-    def train(message: Message, _: Context) -> Message:
-        arrays: dict[str, Array] = {}
-        for name, array in message.content["arrays"].items():
-            values = array.numpy()
-            more = step if values.dtype.kind == "f" else 1
-            arrays[name] = Array((values + more).astype(values.dtype))
-        metrics = MetricRecord({"num-examples": 10, "train-loss": 1.0})
-        content = RecordDict({"arrays": ArrayRecord(arrays), "metrics": metrics})
-        return Message(content, reply_to=message)
-
-    return app
-
-
-def assert_one_is_refused(strategy: LossyStrategy, **counts: int) -> None:
-    assert [each.replies for each in strategy.rounds] == [NODES - 1] * len(strategy.rounds)
-    assert dict(strategy.server.ledger.refusals.counts) == counts
-    assert np.abs(strategy.server.theta).max() > 0
 
 
 @pytest.mark.parametrize("name", ["FedAvg", "FedMedian", "Krum", "FedAdam"])
@@ -164,51 +105,6 @@ def test_fractions_that_need_no_cap_have_none(tmp_path: Path) -> None:
     assert not train(tmp_path, change).server.ledger.refusals.counts
 
 
-@pytest.mark.parametrize("name", ["FedAvg", "FedMedian"])
-def test_what_no_check_has_foreseen(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Errors that are not ours, of each step, are that answer's; the log says where they come from."""
-    package = "lossyfl.flower"
-
-    def failing(number: int, *_: object) -> None:
-        if number == 0:
-            raise ZeroDivisionError("a \x1b[31mcheck")
-
-    monkeypatch.setattr(f"{package}.aggregating.check_width", failing)
-    assert_one_is_refused(train(tmp_path / "take", lambda *_: None, name), unreadable=2)
-    assert "in failing" in caplog.text
-    assert r"it caused ZeroDivisionError: a \x1b[31mcheck" in caplog.text
-    assert "\x1b" not in caplog.text
-    monkeypatch.setattr(f"{package}.incoming.check_number", failing)
-    monkeypatch.setattr(f"{package}.aggregating.check_width", lambda *_: None)
-    assert_one_is_refused(train(tmp_path / "unwrap", lambda *_: None, name), unreadable=2)
-
-
-def test_what_the_inner_strategy_raises_is_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing(*_: object) -> None:
-        raise ZeroDivisionError("of the strategy")
-
-    monkeypatch.setattr(strategies.FedMedian, "aggregate_train", failing)
-    with pytest.raises(ZeroDivisionError, match="of the strategy"):
-        train(tmp_path, lambda *_: None, "FedMedian")
-
-
-MIXED = ArrayRecord({"w": Array(np.zeros(9, np.float32)), "n": Array(np.array([3]))})
-
-
-@pytest.mark.parametrize("name", ["FedAvg", "FedMedian"])
-def test_whole_numbers_far_from_what_others_say(name: str, tmp_path: Path) -> None:
-    def change(reply: Message) -> None:
-        head(reply)["bytes.n"] = Array(np.array([9 * 10**18])).data
-
-    made = train(tmp_path, of(HOSTILE, change), name, model=MIXED, app=adding_app())
-    assert_one_is_refused(made, outlier=2)
-    assert made._training.exact["n"].numpy().tolist() == [5]
-
-
 @pytest.mark.parametrize(
     "array",
     [
@@ -244,19 +140,6 @@ def test_a_loss_of_which_no_power_is_a_number(loss: float, tmp_path: Path) -> No
     made = train(tmp_path, of(HOSTILE, change), "QFedAvg", settings=settings)
     assert_one_is_refused(made, unreadable=2)
     assert "QFedAvg" in made.server.ledger.refusals.recent[-1].detail
-
-
-def test_a_strategy_that_makes_nan_is_in_the_ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing(*_: object) -> tuple[ArrayRecord, MetricRecord]:
-        nans = {name: Array(own.numpy() * np.float32("nan")) for name, own in start().items()}
-        return ArrayRecord(nans), MetricRecord()
-
-    monkeypatch.setattr(strategies.FedMedian, "aggregate_train", failing)
-    made = train(tmp_path, lambda *_: None, "FedMedian")
-    assert dict(made.server.ledger.refusals.counts) == {"overflow": 2}
-    assert "FedMedian made NaN" in made.server.ledger.refusals.recent[-1].detail
 
 
 @pytest.mark.parametrize("loss", [0.0, 1e30])

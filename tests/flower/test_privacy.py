@@ -28,11 +28,12 @@ from tests.flower.app import NODES, make_app, start
 from tests.flower.grid import LocalGrid
 
 from lossyfl import ReplyRule
+from lossyfl.adapters.envelope import unpack_up
+from lossyfl.adapters.records import RECORD
+from lossyfl.adapters.remembered import Remembered
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower import LossyStrategy, lossy_mod
-from lossyfl.flower.envelope import RECORD, unpack_up
-from lossyfl.flower.store import Remembered
 from lossyfl.wire.codec import decode
 from lossyfl.wire.header import MAX_ENTRIES
 
@@ -85,9 +86,7 @@ class Frames:
 
     def __call__(self, reply: Message, _: int) -> None:
         if reply.has_content():
-            records = {**reply.content.config_records}
-            up = unpack_up(reply.content)
-            reply.content.update(records)
+            up = unpack_up(reply.content.config_records)
             if up is not None and up.reply:
                 update = decode(up.reply, max_entries=MAX_ENTRIES).astype(np.float64)
                 self.norms.append(float(np.linalg.norm(update)))
@@ -455,7 +454,7 @@ class Counting:
 
 
 def _reply_of(message: Message) -> bytes:
-    up = unpack_up(message.content)
+    up = unpack_up(message.content.config_records)
     assert up is not None
     return up.reply
 
@@ -465,4 +464,4 @@ def _memories(folder: Path, number: str = "*") -> list[np.ndarray]:
     files = [
         own.with_name(own.read_text().split()[0]) for own in folder.glob(f"*/{number}/current")
     ]
-    return [snapshot.load(file, Remembered).device.uplink.memory for file in files]
+    return [snapshot.load(file, Remembered).device.uplink["memory"] for file in files]

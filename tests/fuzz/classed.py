@@ -1,4 +1,4 @@
-"""Symbols of the grammar by class, docs/adr/0008-class-coded-frames.md, with faults among them.
+"""Symbols of the grammar by class, docs/adr/0009-class-coded-frames.md, with faults among them.
 
 Written from the document; the numbers' adaptive bits and the frequencies of letters come from the package,
 whose arithmetic is part of the format.

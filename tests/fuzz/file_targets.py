@@ -30,7 +30,6 @@ from lossyfl.data.idx import pack_idx, read_idx
 from lossyfl.data.pickled import read_pickled
 from lossyfl.files import bundle, safetensors, snapshot
 from lossyfl.files.safetensors import File, Tensor
-from lossyfl.links import LinkState
 from lossyfl.protocol.states import DeviceState, ServerState
 from lossyfl.report import runs
 from lossyfl.results import ledger_file, records
@@ -175,7 +174,7 @@ def _checkpoint() -> checkpoint.Checkpoint:
     )
 
 
-SHAPE = store.StoreShape(devices=2, memory=5, moments=7)
+SHAPE = store.StoreShape(devices=2, uplink={"memory": 5}, moments=7)
 SLOTS = np.array([0, 1], dtype=np.int8)
 """Device 0 holds its first slot, device 1 its second."""
 
@@ -187,7 +186,7 @@ def _devices() -> tuple[bytes, store.Digests]:
     store.create(path, SHAPE)
     opened = store.DeviceStore(path, SHAPE)
     for device, slot in enumerate(SLOTS.tolist()):
-        link, moments = LinkState(memory=laplace(5)), OptimizerMoments(values=laplace(7), steps=3)
+        link, moments = {"memory": laplace(5)}, OptimizerMoments(values=laplace(7), steps=3)
         opened.write(device, slot, store.DeviceRecord(accepted=1, uplink=link, moments=moments))
     opened.flush()
     opened.close()

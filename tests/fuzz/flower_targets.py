@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, RecordDict
+from flwr.app import Array as FlowerArray
+from flwr.app import ArrayRecord, ConfigRecord, Context, Message, RecordDict
 from flwr.serverapp.strategy import FedAdam
 from flwr.supercore.task_identity import TaskIdentity
 from tests.fuzz.file_targets import (
@@ -27,16 +28,22 @@ from tests.fuzz.guided import Target
 from tests.fuzz.mutate import BEHIND, HEADED, PLAIN, TEXT
 
 import lossyfl
+from lossyfl.adapters.arrays import Array
+from lossyfl.adapters.envelope import Down, Up, pack_down, pack_up, unpack_up
+from lossyfl.adapters.journal import Journal
+from lossyfl.adapters.layout import Layout, Slot, layout_of
+from lossyfl.adapters.packets import from_packet, to_packet
+from lossyfl.adapters.peers import Known
+from lossyfl.adapters.records import Records, pack_frames
+from lossyfl.adapters.remembered import Remembered
+from lossyfl.adapters.saved import Kept, Saved
+from lossyfl.adapters.store import Store
 from lossyfl.flower import LossyStrategy
-from lossyfl.flower.envelope import Down, Up, pack_down, pack_frames, pack_up, unpack_up
-from lossyfl.flower.journal import Journal
-from lossyfl.flower.layout import Layout, Slot, layout_of
 from lossyfl.flower.mod import LossyMod
-from lossyfl.flower.nodes import Known
-from lossyfl.flower.saved import Kept, Saved
-from lossyfl.flower.store import Remembered, Store
+from lossyfl.flower.records import take_records
 
 TRAINING = "0123456789abcdef"
+NUMBER = Array("int64", (), "numpy.ndarray", bytes(8))
 LAYOUT = Layout(
     slots=(
         Slot(name="w", dtype="float32", shape=(9, 7)),
@@ -46,7 +53,7 @@ LAYOUT = Layout(
 ).text()
 
 
-def to_text(records: dict[str, ConfigRecord]) -> bytes:
+def to_text(records: Records) -> bytes:
     """Records as JSON."""
 
     def plain(value: object) -> object:
@@ -93,17 +100,29 @@ def reply_from_node(data: bytes) -> None:
     """What a server makes of a node's records."""
     content = to_records(data)
     if content is not None:
-        unpack_up(content)
+        unpack_up(take_records(content))
 
 
-def _up_seeds() -> Sequence[bytes]:
-    held, exact = states()[0].held, {"n": Array("int64", (), "numpy.ndarray", bytes(8))}
-    ups = (
+def packet_from_device(data: bytes) -> None:
+    """What a server makes of bytes, where a framework carries nothing else."""
+    unpack_up(from_packet(data))
+
+
+def _ups() -> Sequence[Up]:
+    held, exact = states()[0].held, {"n": NUMBER}
+    return (
         Up(number=1, held=held, reply=states()[2].reply, exact=exact, training=1.0, coding=0.1),
         Up(number=1, held=held, problem="none"),
         Up(number=1, held=held, reply=bytes(20_000)),
     )
-    return [to_text(pack_up(up)) for up in ups]
+
+
+def _up_seeds() -> Sequence[bytes]:
+    return [to_text(pack_up(up)) for up in _ups()]
+
+
+def _packet_seeds() -> Sequence[bytes]:
+    return [to_packet(pack_up(up)) for up in _ups()]
 
 
 @cache
@@ -135,7 +154,7 @@ def _echo(message: Message, context: Context) -> Message:
 def _down_seeds() -> Sequence[bytes]:
     server = states()[0]
     model = server.frames_for(0, lossyfl.EstimateVersion(round=-1, digest=0)).frames
-    exact = {"n": Array("int64", (), "numpy.ndarray", bytes(8))}
+    exact = {"n": NUMBER}
     whole = Down(
         training=TRAINING, scheme="lfl", seed=1, held=server.held, key="arrays", accepted=-1,
         frames=model, layout=LAYOUT, exact=exact,
@@ -153,7 +172,7 @@ def _store() -> tuple[Store, dict[str, bytes]]:
     """A node's store, and the files that it keeps."""
     kept = Remembered(
         scheme="lfl", layout=LAYOUT, names=("n",), dtypes=("int64",), stypes=("numpy.ndarray",),
-        shapes=("",), arrays=(bytes(8),), device=states()[2].compact(),
+        shapes=("",), arrays=(bytes(8),), device=states()[2],
     )  # fmt: skip
     store = Store(scratch() / "store", TRAINING, 1)
     with store.locked():
@@ -194,7 +213,7 @@ def read_saved(data: bytes) -> None:
 
 def _model() -> ArrayRecord:
     arrays = {"w": np.zeros((9, 7), np.float32), "n": np.array(1), "b": np.zeros(1, np.float32)}
-    return ArrayRecord({name: Array(own) for name, own in arrays.items()})
+    return ArrayRecord({name: FlowerArray(own) for name, own in arrays.items()})
 
 
 def _saved_seeds() -> Sequence[bytes]:
@@ -225,6 +244,7 @@ def go_on(data: bytes) -> None:
 
 TARGETS = (
     Target(name="flower-up", run=reply_from_node, seeds=_up_seeds, how=TEXT),
+    Target(name="packet", run=packet_from_device, seeds=_packet_seeds, how=HEADED),
     Target(name="flower-down", run=message_to_node, seeds=_down_seeds, how=TEXT),
     Target(
         name="flower-store",

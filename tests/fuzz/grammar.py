@@ -1,4 +1,4 @@
-"""Frames from a grammar of the format, docs/adr/0001 and 0008: each is right but for its faults.
+"""Frames from a grammar of the format, docs/adr/0001 and 0009: each is right but for its faults.
 
 Written from the documents, not from the writer. A frame starts as a right one of any version, kind, coding,
 form, flag and layout of blocks, with tables of any floats; half of the frames then get one to three faults,

@@ -141,13 +141,13 @@ class Campaign:
     def _run(self, data: bytes, seconds: int) -> None:
         """Run one input; one that is slow gets more time."""
         try:
-            signal.alarm(seconds)
+            _allow(seconds)
             self.target.run(data)
         except TooSlowError:
-            signal.alarm(MORE * seconds)
+            _allow(MORE * seconds)
             self.target.run(data)
         finally:
-            signal.alarm(0)
+            _allow(0)
 
     def _found(self, data: bytes, error: BaseException) -> None:
         """Keep the first input for each place in the source."""
@@ -196,7 +196,7 @@ def fuzz(
     """All targets in turn, for so many seconds in all, or until each was changed so often."""
     most = math.inf if steps is None else steps
     rng, start, shown = random.Random(seed), time.monotonic(), 0.0
-    signal.signal(signal.SIGALRM, _too_slow)
+    signal.signal(signal.SIGPROF, _too_slow)
     words = sorted(campaigns[0].branches.constants)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -219,6 +219,11 @@ def _print(campaigns: Sequence[Campaign], seconds: float) -> None:
     total = sum(campaign.executions for campaign in campaigns)
     found = sum(len(campaign.findings) for campaign in campaigns)
     print(f"{seconds:.0f} s: {total:,} executions, {found} findings", flush=True)
+
+
+def _allow(seconds: float) -> None:
+    """Raise TooSlowError after so many seconds of processor time; a busy machine is no finding. 0: never."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _too_slow(number: int, frame: object) -> None:

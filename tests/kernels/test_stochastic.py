@@ -129,6 +129,8 @@ def test_any_bits_and_any_ranges_give_symbols_of_the_alphabet(seed: int, twin: i
         ([0, 8], 1, 8, 2, 2, 11),
         ([0, 8], 1, 8, 2, 1, 5),
         ([0, 8], 1, 8, 2, 1, 0),
+        ([0, 8], 1, 8, 2, 1, 300),
+        ([0, 8], 1, 8, 2**62, 1, 6),
     ],
 )
 def test_arrays_that_do_not_fit(

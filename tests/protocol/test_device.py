@@ -18,8 +18,8 @@ from lossyfl import (
     scheme,
 )
 from lossyfl.errors import NotFinite
+from lossyfl.protocol.arguments import Listen
 from lossyfl.protocol.digests import digest
-from lossyfl.protocol.server import Listen
 from lossyfl.types import Vector
 from lossyfl.wire.frame import pack_raw
 

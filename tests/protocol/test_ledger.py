@@ -11,7 +11,8 @@ from tests.helpers import laplace
 import lossyfl.protocol.ledger as ledger_module
 from lossyfl import Device, InputError, Ledger, Server, run_round, scheme
 from lossyfl.files import snapshot
-from lossyfl.protocol.ledger import MOST, Direction, Entry, Kind, Sink, Total, View
+from lossyfl.protocol.entries import Direction, Entry, EntryKind, Total, View
+from lossyfl.protocol.ledger import MOST, Sink
 from lossyfl.protocol.states import ServerState
 from lossyfl.types import Vector
 
@@ -72,7 +73,7 @@ def test_eps_of_every_broadcast() -> None:
     assert all(0 < value < 1 for value in ledger.eps.values())
 
 
-KINDS: tuple[Kind, ...] = ("initial", "update", "catch-up", "reply")
+KINDS: tuple[EntryKind, ...] = ("initial", "update", "catch-up", "reply")
 
 
 def totals(ledger: Ledger) -> list[Total]:

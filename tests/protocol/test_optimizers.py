@@ -5,11 +5,11 @@ import pytest
 from tests.helpers import f32
 
 from lossyfl import InputError
-from lossyfl.protocol.optimizers import Adam, Momentum, Plain, optimizer
+from lossyfl.protocol.optimizers import Adam, Momentum, PlainStep, optimizer
 
 
 def test_plain_adds_the_update() -> None:
-    step, _ = Plain().step(f32([1, 2]), Plain().init(2))
+    step, _ = PlainStep().step(f32([1, 2]), PlainStep().init(2))
     assert step.tolist() == [1, 2]
 
 
@@ -33,7 +33,7 @@ def test_adam_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("none", Plain), ("momentum", Momentum), ("adam", Adam)]
+    ("name", "kind"), [("none", PlainStep), ("momentum", Momentum), ("adam", Adam)]
 )
 def test_by_name(name: str, kind: type) -> None:
     assert isinstance(optimizer(name), kind)

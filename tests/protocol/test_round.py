@@ -7,10 +7,11 @@ import pytest
 from tests.helpers import laplace
 
 from lossyfl import InputError, Stochastic, decode, encode, stream
+from lossyfl.protocol.arguments import Listen
 from lossyfl.protocol.device import Device
 from lossyfl.protocol.round import run_round, sample
 from lossyfl.protocol.schemes import scheme
-from lossyfl.protocol.server import Listen, Server
+from lossyfl.protocol.server import Server
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.types import Quantizer, Vector
 

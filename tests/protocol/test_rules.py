@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers import f32, laplace
 
-from lossyfl import Device, InputError, Refused, Server, run_round, scheme
+from lossyfl import Device, InputError, Refused, run_round, scheme
 from lossyfl.files import snapshot
+from lossyfl.protocol.adapter_server import AdapterServer
 from lossyfl.protocol.rules import (
     LARGEST,
     WINDOW,
@@ -31,10 +32,10 @@ OFF = ReplyRule(norm="off")
 
 def federation(
     spec: str = "lossless", devices: int = 5, rule: ReplyRule | None = None
-) -> tuple[Server, dict[int, Device]]:
+) -> tuple[AdapterServer, dict[int, Device]]:
     chosen = scheme(spec)
     samples = dict.fromkeys(range(devices), 1)
-    server = Server(laplace(D), chosen, samples=samples, rule=rule or ReplyRule())
+    server = AdapterServer(laplace(D), chosen, samples=samples, rule=rule or ReplyRule())
     return server, {m: Device(m, chosen) for m in range(devices)}
 
 
@@ -43,12 +44,12 @@ def local(m: int, theta_hat: Vector) -> Vector:
     return theta_hat + step
 
 
-def hostile(server: Server, device: int, value: float) -> bytes:
+def hostile(server: AdapterServer, device: int, value: float) -> bytes:
     """A valid reply of the device, all of one value."""
     return pack_raw(np.full(D, value, np.float32), server.reply_meta(device))
 
 
-def send(server: Server, device: int, value: float) -> str:
+def send(server: AdapterServer, device: int, value: float) -> str:
     """What became of such a reply: the reason, or nothing."""
     try:
         server.accept(device, hostile(server, device, value))
@@ -412,7 +413,7 @@ class TestBinding:
 
     def test_the_same_name_on_both_sides(self) -> None:
         chosen = scheme("lfl")
-        server = Server(laplace(D), chosen, samples={3: 1}, training="mine")
+        server = AdapterServer(laplace(D), chosen, samples={3: 1}, training="mine")
         device = Device(3, chosen, training="mine")
         run_round(server, {3: device}, local)
         assert server.ledger.total("up").frames == 1

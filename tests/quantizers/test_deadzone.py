@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.helpers import f32
 
 from lossyfl import decode, encode, inspect, quantizer, stream
-from lossyfl.quantizers import magnitudes
-from lossyfl.quantizers.cells import Cells, CellStatistics
+from lossyfl.quantizers.deadzone import Deadzone
+from lossyfl.quantizers.targets import Target
 from lossyfl.types import Vector
 from lossyfl.wire.vectors import block_bounds
 
@@ -106,20 +106,6 @@ def test_cells_without_entries_are_not_sent() -> None:
     assert nmse(x, frame) < 1e-6
 
 
-def test_survey_knows_the_cost_of_any_cells() -> None:
-    x = np.random.default_rng(6).laplace(size=20_000).astype(np.float32)
-    known = magnitudes.measure(x, np.array([0, len(x)]), np.ones(1, np.float32))
-    statistics = CellStatistics.of(known, 0)
-    edges = np.array([known.first + (known.stop - known.first) * 3 // 4])
-    bits, error = statistics.cost(edges)
-    cells = Cells.of(known, edges)
-    decoded = cells.row()[cells.symbols_of()[x.view(np.uint32) >> np.uint32(16)]]
-    assert error == pytest.approx(float(np.square(decoded.astype(np.float64) - x).sum()), rel=1e-6)
-    counts = cells.counts()
-    share = counts / counts.sum()
-    assert bits == pytest.approx(-(counts * np.log2(share)).sum() + 44 * 3)
-
-
 @pytest.mark.parametrize("name", ["deadzone", "topk", "sparse_ternary", "deadzone:target=8bit"])
 def test_the_largest_floats(name: str) -> None:
     x = np.random.default_rng(7).normal(size=1000).astype(np.float32)
@@ -141,3 +127,15 @@ def test_one_outlier_does_not_empty_a_budget(rate: int) -> None:
     x[11] = 1e5
     frame = encode(x, quantizer(f"deadzone:target={rate}bit"), rng=stream(0))
     assert 0.97 * rate <= 8 * len(frame) / len(x) <= 1.01 * rate
+
+
+def test_a_text_is_read_once() -> None:
+    assert Deadzone(target="2kB") == Deadzone(target=Target(bits=16_000))
+    assert Deadzone(target="2kB").target == Target(bits=16_000)
+    assert Deadzone() == Deadzone(target="1bit")
+
+
+def test_nominal_bits_are_those_asked_for() -> None:
+    assert quantizer("deadzone:target=0.5bit").nominal_bits(1000, 1) == 500
+    assert quantizer("deadzone:target=2kB").nominal_bits(1000, 1) == 16_000
+    assert quantizer("deadzone:target=nmse=0.1").nominal_bits(1000, 1) == 32_000

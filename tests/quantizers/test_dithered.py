@@ -112,3 +112,17 @@ def test_entries_too_large_for_a_step_more() -> None:
         InputError, match="entries of Dithered must be small enough for a step more"
     ):
         encode(x, quantizer("dithered:step=20"), rng=stream(0))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("step=0", "step of Dithered must be a number above 0, got 0"),
+        ("step=wide", "step of Dithered must be a number above 0, got wide"),
+        ("step=2,target=2kB", "step of Dithered must be left out: a target or budget sets it"),
+        ("target=2KB", 'target of Dithered must be .*did you mean "2kB"'),
+    ],
+)
+def test_what_it_refuses(spec: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        quantizer(f"dithered:{spec}")

@@ -62,3 +62,13 @@ def test_scales_are_root_mean_squares() -> None:
     x = f32([3, -4, 0, 0, 1])
     found = magnitudes.scales(x, np.array([0, 2, 4, 5]))
     assert np.allclose(found, [np.sqrt(12.5), 2.0**-120, 1])
+
+
+def test_some_entries_of_a_bin_have_their_part_of_its_sum() -> None:
+    x = f32([1, 1, 1, -1, 2, -3])
+    known = magnitudes.measure(x, np.array([0, len(x)]), np.ones(1, np.float32))
+    place = int(places(f32([1]))[0])
+    fewer = known.subsampled(place, 3)
+    assert fewer.entries == len(x) - 1
+    assert fewer.sums.sum() == np.abs(x).sum() - 1
+    assert known.entries == len(x)  # and the other is as it was

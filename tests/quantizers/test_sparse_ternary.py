@@ -1,4 +1,4 @@
-"""Plus or minus one magnitude; which entries are kept is tested beside top-k."""
+"""Plus or minus one magnitude; which entries are kept is tested in `test_largest`."""
 
 import numpy as np
 import pytest
@@ -40,6 +40,6 @@ def test_nominal_bits_are_the_entropy_of_positions_and_signs() -> None:
     assert 8 * len(frame) == pytest.approx(chosen.nominal_bits(100_000, 1), rel=0.02)
 
 
-def test_what_it_refuses() -> None:
-    with pytest.raises(InputError, match=r"keep of SparseTernary must be a part .*, got -1"):
-        quantizer("sparse_ternary:keep=-1")
+def test_it_has_no_levels() -> None:
+    with pytest.raises(InputError, match=r"option of sparse_ternary must be .*, got levels"):
+        quantizer("sparse_ternary:levels=2")

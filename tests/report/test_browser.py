@@ -12,7 +12,7 @@ import pytest
 from tests.report.synthetic import SETTINGS, long, write
 
 from lossyfl.report.groups import group
-from lossyfl.report.link import Link, elapsed, load
+from lossyfl.report.link import LinkSpeeds, elapsed, load
 from lossyfl.report.page import page as make_page
 from lossyfl.report.payload import Options
 from lossyfl.report.runs import find
@@ -25,7 +25,7 @@ QUIET = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
-LINK = Link(downlink=20_000, uplink=5_000, latency=0.2)
+LINK = LinkSpeeds(downlink=20_000, uplink=5_000, latency=0.2)
 ROUNDS = 80
 DRAWN = ".plot path.curve"
 
@@ -289,6 +289,7 @@ def test_a_live_page_loads_itself_anew(browser: "Browser", tmp_path: Path) -> No
     (folder / "rounds.jsonl").write_text("".join(each.line() for each in long(0, 50)))
     path.write_text(make_page(group(find([tmp_path])), replace(live, reload=None)))
     page.locator("#results td", has_text=re.compile("^50$")).wait_for()
+    page.locator("#chart-bytes button[aria-pressed=true]").first.wait_for()  # the script has run
     pressed = page.locator("#chart-bytes button[aria-pressed=true]").all_inner_texts()
     assert pressed == ["up"]
     page.close()

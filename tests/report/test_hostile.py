@@ -15,7 +15,7 @@ from tests.report.synthetic import SETTINGS, ledger, record, write
 from lossyfl import report
 from lossyfl.errors import InputError, LossyflError
 from lossyfl.report import runs, savings
-from lossyfl.report.link import Link
+from lossyfl.report.link import LinkSpeeds
 from lossyfl.report.rows import row
 from lossyfl.results import ledger_file
 from lossyfl.results.directory import Results
@@ -54,7 +54,7 @@ def look(folder: Path) -> None:
             reader()
     with suppress(LossyflError):
         groups = report.group(report.find([folder]))
-        link = Link(uplink=1e6, downlink=1e6)
+        link = LinkSpeeds(uplink=1e6, downlink=1e6)
         texts = (
             report.markdown(groups, link=link),
             report.csv_of_groups(groups),

@@ -1,6 +1,5 @@
-"""The link model and whether compression pays, against numbers worked out by hand."""
+"""The time of rounds over a link, against numbers worked out by hand."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,12 +7,11 @@ import pytest
 from tests.report.synthetic import SECONDS, record, write
 
 from lossyfl.report.groups import Group, group
-from lossyfl.report.link import Link, elapsed, load
-from lossyfl.report.pays import Pays, downlink, uplink
+from lossyfl.report.link import LinkSpeeds, elapsed, load
 from lossyfl.report.runs import find
 from lossyfl.results.records import Round
 
-LINK = Link(downlink=10_000, uplink=2_000, latency=0.1)
+LINK = LinkSpeeds(downlink=10_000, uplink=2_000, latency=0.1)
 
 
 def one(folder: Path, rounds: list[Round]) -> Group:
@@ -53,20 +51,6 @@ def test_a_round_in_which_nobody_trained(tmp_path: Path) -> None:
     assert load(group).training == pytest.approx([0.0])
 
 
-def test_pays_by_hand(tmp_path: Path) -> None:
-    """Down: (4,000 - 250) bytes in 0.01 s are 3 Mbit/s. Up: (4,000 - 102) in 0.05 s are 623,680 bit/s."""
-    group = one(tmp_path, [record(t) for t in range(3)])
-    assert downlink(group) == Pays(saved=3750, seconds=0.01)
-    assert downlink(group).below == pytest.approx(3e6)
-    assert uplink(group).below == pytest.approx(623_680)
-
-
-def test_what_saves_nothing_never_pays_and_what_costs_nothing_always() -> None:
-    assert Pays(saved=-32, seconds=0.1).below is None
-    assert Pays(saved=1, seconds=0).below == math.inf
-
-
 def test_no_rounds(tmp_path: Path) -> None:
     group = one(tmp_path, [])
     assert elapsed(load(group), LINK, "broadcast").shape == (0,)
-    assert downlink(group).below is None

@@ -1,17 +1,14 @@
 """The page as a file; test_browser.py opens it."""
 
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.report.synthetic import SETTINGS, record, write
+from tests.report.synthetic import SETTINGS, write
 
 from lossyfl.report.groups import group
-from lossyfl.report.link import Link
 from lossyfl.report.page import page
 from lossyfl.report.payload import Options
 from lossyfl.report.runs import find
@@ -37,12 +34,6 @@ class Tags(HTMLParser):
 
 def made(folder: Path, options: Options | None = None) -> str:
     return page(group(find([folder])), options)
-
-
-def payload(html: str) -> Any:  # noqa: ANN401 - JSON
-    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', html)
-    assert match is not None
-    return json.loads(match[1])
 
 
 def test_nothing_is_loaded_from_anywhere(tmp_path: Path) -> None:
@@ -81,33 +72,3 @@ def test_the_same_runs_are_the_same_page(tmp_path: Path) -> None:
 
 def test_twenty_runs_of_a_thousand_rounds_are_small(twenty: Path) -> None:
     assert len(made(twenty)) < 10e6
-
-
-def test_curves_in_the_payload(tmp_path: Path) -> None:
-    write(tmp_path / "a", rounds=[record(0, accuracy=0.25), record(1, accuracy=None)])
-    write(tmp_path / "b", replace(SETTINGS, seed=1), rounds=[record(0, accuracy=0.75)])
-    facts = payload(made(tmp_path, Options(link=Link(downlink=5e5), reload=3.0)))
-    assert facts["reload"] == 3.0
-    assert facts["link"]["downlink"] == 5e5
-    (each,) = facts["groups"]
-    assert each["rounds"] == 2
-    accuracy = {"mean": [0.5, None], "low": [0.25, None], "high": [0.75, None]}
-    assert each["series"]["accuracy"] == accuracy
-    assert each["series"]["down"]["mean"] == 250  # the same in all rounds
-    assert each["series"]["link_reply"]["mean"] == 102
-
-
-def test_nothing_and_nan(tmp_path: Path) -> None:
-    write(tmp_path / "a", rounds=[])
-    write(tmp_path / "b", replace(SETTINGS, seed=1), rounds=[record(0, accuracy=float("nan"))])
-    assert payload(made(tmp_path))["groups"][0]["series"]["accuracy"]["mean"] == [None]
-
-
-def test_differences_are_marked_and_the_rest_is_said_once(tmp_path: Path) -> None:
-    for number, lr in enumerate(("0.1", "0.1", "0.5")):
-        write(tmp_path / str(number), replace(SETTINGS, seed=number, lr=lr))
-    html = made(tmp_path)
-    assert re.findall(r"<mark>(.*?)</mark>", html) == ["0.5"]
-    assert "<dt>tau</dt><dd>4</dd>" in html
-    assert html.count("optimizer = &quot;sgd&quot;") == 3
-    assert "<dt>processor</dt><dd>abacus</dd>" in html

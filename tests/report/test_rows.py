@@ -1,4 +1,4 @@
-"""What a group came to."""
+"""The results of a group."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -33,9 +33,9 @@ def test_means_over_seeds_and_ratios_of_sums(tmp_path: Path) -> None:
     assert facts.seconds == pytest.approx(3 * 0.55)
 
 
-def test_only_the_last_ten_looks_are_the_tail(tmp_path: Path) -> None:
-    looks = [0.0] * 5 + [0.5] * 10
-    write(tmp_path / "a", rounds=[record(t, accuracy=x) for t, x in enumerate(looks)])
+def test_only_the_last_ten_evaluations_are_the_tail(tmp_path: Path) -> None:
+    accuracies = [0.0] * 5 + [0.5] * 10
+    write(tmp_path / "a", rounds=[record(t, accuracy=x) for t, x in enumerate(accuracies)])
     assert row(group(find([tmp_path]))[0]).tail == pytest.approx(0.5)
 
 
@@ -64,8 +64,8 @@ def test_the_broadcast_after_the_first_model(tmp_path: Path) -> None:
     assert facts.eps == (pytest.approx(0.2), 0.3)
 
 
-def test_the_last_rounds_are_the_same_span_however_often_a_run_looks(tmp_path: Path) -> None:
-    """25 rounds: looks every 5 reach back 25 rounds, the last rounds 10."""
+def test_the_last_rounds_are_the_same_span_however_often_a_run_is_evaluated(tmp_path: Path) -> None:
+    """25 rounds: evaluations every 5 reach back 25 rounds, the last rounds 10."""
     climbing = [record(t, accuracy=t / 100 if t % 5 == 4 else None) for t in range(25)]
     write(tmp_path / "a", rounds=climbing)
     facts = row(group(find([tmp_path]))[0])

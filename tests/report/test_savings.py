@@ -41,11 +41,11 @@ def test_kinds_join_rates_and_levels(groups: list[Group]) -> None:
     assert kinds == SCHEMES | {"lb": "lb"}
 
 
-def test_a_look_is_named_where_groups_differ_in_it(tmp_path: Path) -> None:
-    for number, look in enumerate(("server", "average")):
+def test_the_evaluated_model_is_named_where_groups_differ_in_it(tmp_path: Path) -> None:
+    for number, model in enumerate(("server", "average")):
         for scheme in ("lossless", "lean"):
-            chosen = replace(SETTINGS, scheme=scheme, evaluate=look)
-            write(tmp_path / look / scheme, chosen, rounds=long(number, 30))
+            chosen = replace(SETTINGS, scheme=scheme, evaluate=model)
+            write(tmp_path / model / scheme, chosen, rounds=long(number, 30))
     both = savings.points(group(find([tmp_path])), "down")
     assert set(both) == {
         "lossless",
@@ -133,8 +133,8 @@ def test_schemes_of_others_and_many_kinds(tmp_path: Path) -> None:
     axes = Figure().add_subplot()
     savings.plot(axes, group(find([tmp_path])), "both")
     solid = [line for line in axes.lines if line.get_linestyle() != "--"]
-    looks = [(line.get_color(), line.get_marker()) for line in solid]
-    shown = [look for look in looks if look[1] in list(MARKERS)]
+    drawn = [(line.get_color(), line.get_marker()) for line in solid]
+    shown = [each for each in drawn if each[1] in list(MARKERS)]
     assert len(shown) > 20
     assert len(set(shown)) == len(shown)
     draw(groups, tmp_path / "a.svg", x="savings")

@@ -13,7 +13,7 @@ from tests.crash.points import Point, Saboteur
 
 from lossyfl import InputError
 from lossyfl.files import disk
-from lossyfl.results.directory import Results, is_locked, summarize
+from lossyfl.results.directory import Results, is_locked
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import read_rounds
 from lossyfl.simulation.run import resume, run
@@ -57,29 +57,6 @@ def test_the_model_loads_into_torch(folder: Path) -> None:
     outputs = module(task.prepare(torch.from_numpy(task.test.x)))
     accuracy = float(np.mean(outputs.argmax(dim=1).numpy() == task.test.y))
     assert accuracy == read_rounds(folder / "rounds.jsonl")[-1].accuracy
-
-
-def test_half_a_line_is_not_read(folder: Path, tmp_path: Path) -> None:
-    text = (folder / "rounds.jsonl").read_text()
-    (tmp_path / "rounds.jsonl").write_text(text[:-20])
-    assert len(read_rounds(tmp_path / "rounds.jsonl")) == 4
-    assert read_rounds(tmp_path / "none.jsonl") == []
-    (tmp_path / "rounds.jsonl").write_text("{}\n")
-    with pytest.raises(InputError, match=r"content of line 1 of rounds\.jsonl must be a round"):
-        read_rounds(tmp_path / "rounds.jsonl")
-
-
-def test_summary_adds_up(folder: Path) -> None:
-    rounds = read_rounds(folder / "rounds.jsonl")
-    summary = summarize(rounds)
-    assert summary.down == sum(r.down.nbytes for r in rounds)
-    assert summary.saving_down == sum(r.down.raw for r in rounds) / summary.down
-    assert summary.accuracy == rounds[-1].accuracy
-    assert summarize([]).accuracy is None
-    # by the paper's count: 33 bits an entry over R_Q, the initial model exact
-    d, q_bits = 110, 64 + 110 * (1 + np.log2(3))
-    assert summary.paper_down == pytest.approx(5 * 33 * d / (33 * d + 4 * q_bits))
-    assert summary.paper_up == pytest.approx(33 * d / q_bits)
 
 
 @pytest.mark.parametrize("name", [f".config.toml.{'0' * 16}.tmp", ".config.toml.a1b2c3d_"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossyfl import InputError
-from lossyfl.protocol.ledger import Entry
+from lossyfl.protocol.entries import Entry
 from lossyfl.results.ledger_file import HEADER, lines, ranges, read
 
 

@@ -14,7 +14,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from lossyfl import Device, InputError, Server, stream
 from lossyfl.files import safetensors
-from lossyfl.protocol.ledger import Entry
+from lossyfl.protocol.entries import Entry
 from lossyfl.protocol.round import sample
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment
@@ -232,7 +232,7 @@ def test_evaluation_now_and_then_and_at_the_end(tmp_path: Path) -> None:
     assert seen == [2, 4, 5, 6, 7]
 
 
-def test_the_model_of_the_devices_can_be_looked_at(tmp_path: Path) -> None:
+def test_the_model_of_the_devices_can_be_evaluated(tmp_path: Path) -> None:
     """A round later it is the server's, where the downlink loses nothing."""
     exact = replace(BASE, scheme="lossless")
     run(exact, tmp_path / "server")
@@ -246,7 +246,7 @@ def test_the_model_of_the_devices_can_be_looked_at(tmp_path: Path) -> None:
         replace(exact, evaluate="us")
 
 
-def test_the_average_of_what_devices_held_can_be_looked_at(tmp_path: Path) -> None:
+def test_the_average_of_what_devices_held_can_be_evaluated(tmp_path: Path) -> None:
     """It is kept as the model, and follows from the models of shorter runs."""
     held: list[Vector] = []
     for length in (1, 2, 3):
@@ -281,14 +281,14 @@ class TestMeasures:
         with made(replace(BASE, scheme=spec), tmp_path) as simulation:
             simulation.run_round()
             server = simulation.server
-            theta, before = server.theta, server.state().link
+            theta, before = server.theta, server.state()
             record, _ = simulation.run_round()
             after, estimate = server.state().link, server.estimate
         assert record.model_peak == pytest.approx(np.abs(theta).max() / np.sqrt(np.mean(theta**2)))
         assert record.broadcast is not None
         given, lost = theta, theta - estimate
         if spec == "lgm":
-            given, lost = theta + before.memory, after.memory
+            given, lost = theta + before.link["memory"], after["memory"]
         elif server.scheme.downlink.incremental:
             given = theta - before.estimate
         norm = np.linalg.norm(given)
@@ -306,7 +306,7 @@ class TestMeasures:
         with made(replace(BASE, scheme="lb:q2=2"), tmp_path) as simulation:
             record, _ = simulation.run_round()
             store, slots = simulation.store, simulation.slots
-            left = [store.read(m, int(slots[m])).uplink.memory for m in range(10)]
+            left = [store.read(m, int(slots[m])).uplink["memory"] for m in range(10)]
         kept = np.sqrt(np.mean([float(v @ v) for v in left]))
         assert record.memory == pytest.approx(kept, rel=1e-5)
         assert record.reply is not None

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from lossyfl import InputError
-from lossyfl.links import LinkState
 from lossyfl.simulation.store import (
     FRESH,
     DeviceRecord,
@@ -20,13 +19,13 @@ from lossyfl.simulation.store import (
 )
 from lossyfl.tasks.training import OptimizerMoments
 
-SHAPE = StoreShape(devices=3, memory=5, moments=4)
+SHAPE = StoreShape(devices=3, uplink={"memory": 5}, moments=4)
 
 
 def remembered(value: float, accepted: int = 7) -> DeviceRecord:
     return DeviceRecord(
         accepted=accepted,
-        uplink=LinkState(memory=np.full(5, value, np.float32)),
+        uplink={"memory": np.full(5, value, np.float32)},
         moments=OptimizerMoments(values=np.full(4, -value, np.float32), steps=9),
     )
 
@@ -48,7 +47,7 @@ def test_slots_are_apart_and_survive_the_process(tmp_path: Path) -> None:
         found = again.read(device, slot)
         assert found.accepted == accepted
         assert found.moments.steps == 9
-        assert np.all(found.uplink.memory == value)
+        assert np.all(found.uplink["memory"] == value)
         assert np.all(found.moments.values == -value)
     again.close()
 
@@ -59,11 +58,11 @@ def test_a_fresh_device_remembers_nothing(tmp_path: Path) -> None:
     store.close()
     assert found.accepted == -1
     assert found.moments.steps == 0
-    assert np.array_equal(found.uplink.memory, np.zeros(5))
+    assert np.array_equal(found.uplink["memory"], np.zeros(5))
 
 
 def test_room_is_taken_at_once(tmp_path: Path) -> None:
-    shape = StoreShape(devices=100, memory=1000, moments=0)
+    shape = StoreShape(devices=100, uplink={"memory": 1000}, moments=0)
     create(tmp_path / "devices.bin", shape)
     facts = (tmp_path / "devices.bin").stat()
     assert facts.st_size == shape.nbytes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lossyfl import InputError
-from lossyfl.commands.options import rounds_of
+from lossyfl.commands.execution import rounds_of
 from lossyfl.compressors import SendContext, base
 from lossyfl.compressors import budgeted as budget
 from lossyfl.compressors import scheduled as schedule

@@ -1,6 +1,5 @@
 """Local training is what plain PyTorch does on the same batches."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +10,8 @@ from torch import nn
 from lossyfl import InputError
 from lossyfl.errors import Diverged
 from lossyfl.streams import stream
-from lossyfl.tasks import Samples, Task, names, task
-from lossyfl.tasks.base import hits, scaled
+from lossyfl.tasks import Samples, Task, task
+from lossyfl.tasks.base import hits
 from lossyfl.tasks.models import linear
 from lossyfl.tasks.optimizers import optimizer
 from lossyfl.tasks.partitions import divide
@@ -92,18 +91,6 @@ def test_steps_are_torchs(
         theta, moments = outcome.theta.copy(), outcome.moments
     expected = vector(plain(chosen, 3, make, lr=0.01, **options))
     np.testing.assert_allclose(theta, expected, rtol=0, atol=2e-6)
-
-
-@pytest.mark.parametrize(("spec", "make"), [("sgd", torch.optim.SGD), ("adam", torch.optim.Adam)])
-def test_defaults_are_torchs(
-    spec: str, make: Callable[[list[nn.Parameter]], torch.optim.Optimizer]
-) -> None:
-    parameter = nn.Parameter(torch.zeros(1))
-    ours, torchs = optimizer(spec).make(parameter).defaults, make([parameter]).defaults
-    how = ("lr", "fused", "foreach")  # set every round, and how it is computed
-    assert {k: v for k, v in ours.items() if k not in how} == {
-        k: v for k, v in torchs.items() if k not in how
-    }
 
 
 class Tiny(nn.Module):
@@ -210,19 +197,6 @@ def test_a_batch_larger_than_a_device_is_refused() -> None:
         check_batch(local(batch=288), PARTS)
 
 
-def test_one_channel_images_have_the_strides_of_their_format() -> None:
-    """torch picks kernels by strides, also those of axes of length one."""
-    odd = torch.zeros(4, 1, 8, 8).as_strided((4, 1, 8, 8), (64, 7, 8, 1))
-    assert scaled(odd).stride() == (64, 1, 8, 1)
-
-
-@pytest.mark.parametrize("name", ["digits", "logistic"])
-def test_built_in_tasks_need_no_files(name: str) -> None:
-    made = task(name)
-    assert len(made.train) == 1437
-    assert set(names()) == {"cifar10", "digits", "fashion-mnist", "logistic", "mlp", "mnist"}
-
-
 def test_targets_can_be_numbers() -> None:
     x = np.ones((8, 3), dtype=np.float32)
     data = Samples(x=x, y=x[:, :1])
@@ -231,22 +205,3 @@ def test_targets_can_be_numbers() -> None:
     )
     line = Trainer(of, [np.arange(8)], local(batch=4), seed=0)
     assert line.train(0, 0, np.zeros(4, np.float32), FRESH).loss > 0
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("adm", r"did you mean adam\?"),
-        ("adam:beta1=1", r"beta1 of adam must be in \[0, 1\), got 1"),
-        ("adam:eps=0", "eps of adam must be > 0"),
-        ("sgd:momentum=-1", r"momentum of sgd must be in \[0, 1\)"),
-        ("sgd:decay=-1", "decay of sgd must be >= 0"),
-        (
-            "adam:moments=keep",
-            "moments of adam must be reset or kept or shared or carried, got keep",
-        ),
-    ],
-)
-def test_optimizer_errors(spec: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        optimizer(spec)

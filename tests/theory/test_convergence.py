@@ -323,32 +323,6 @@ class TestProblem:
             wrong("dimension", bad)
 
 
-class TestEps:
-    @pytest.mark.parametrize(
-        ("x", "expected"),
-        [
-            ([0.0, 0.0, -2.5, 0.0], 1.0),
-            ([7.0, -7.0, 7.0], 0.0),
-            ([3.0], 0.0),
-            ([0.0, 0.0], 0.0),
-            ([1.0, -2.0], 1 / 5),
-            ([1e-200, -2e-200], 1 / 5),
-            ([1e200, 2e200], 1 / 5),
-        ],
-    )
-    def test_examples(self, x: list[float], expected: float) -> None:
-        assert eps(x) == pytest.approx(expected, rel=1e-15)
-
-    @given(x=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
-    def test_is_in_the_unit_interval(self, x: list[float]) -> None:
-        assert 0 <= eps(x) <= 1
-
-    @pytest.mark.parametrize("bad", [[], [1.0, math.nan], [math.inf]])
-    def test_wrong_vectors(self, bad: list[float]) -> None:
-        with pytest.raises(InputError, match="x of eps must be finite, of at least one entry"):
-            eps(bad)
-
-
 def wrong(name: str, value: float) -> Problem:
     """PROBLEM with one field replaced."""
     return replace(PROBLEM, **{name: value})

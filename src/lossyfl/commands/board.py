@@ -9,7 +9,7 @@ from rich.progress import Progress, TaskID, TextColumn
 from rich.table import Column
 
 from lossyfl.commands.output import console as terminal
-from lossyfl.commands.tally import Tally, saving
+from lossyfl.commands.tally import RunTally, saving
 from lossyfl.errors import printable
 from lossyfl.experiments.compare import Planned
 from lossyfl.experiments.side_by_side import Begun, Ended, Event
@@ -26,7 +26,7 @@ class Board:
 
     def __init__(self, runs: Sequence[Planned], console: Console | None = None) -> None:
         self._runs = runs
-        self._tallies = [Tally() for _ in runs]
+        self._tallies = [RunTally() for _ in runs]
         self._times: deque[float] = deque(maxlen=RECENT)
         self._said = [0.0] * len(runs)
         self._ended = 0

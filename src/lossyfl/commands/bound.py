@@ -2,19 +2,19 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 import math
 import time
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 import typer
 
 from lossyfl.commands import options
 from lossyfl.commands.output import FIGURES, can_write, console, echo
+from lossyfl.commands.spread import Said, of, option
 from lossyfl.commands.variadic import Variadic
 from lossyfl.errors import printable
 from lossyfl.extras import check_installed, require
@@ -25,95 +25,135 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lossyfl.experiments.bound import Outcome
+    from lossyfl.experiments.bound_settings import Grid
 
 PLAIN_EVERY = 10.0
 """Seconds from one line to the next where there is no terminal."""
 
 
-class Several(Variadic):
+class BoundCommand(Variadic):
     """Options of which all combinations are run."""
 
     several: ClassVar[tuple[str, ...]] = ("--tau", "--eta", "--partition", "--q1", "--q2")
 
 
-def bound(
-    task: Annotated[
-        str, typer.Option(help="Whose training samples: digits, mnist, package.module:function.")
-    ] = "digits",
-    samples: Annotated[
-        int | None, options.option("How many of them, drawn at random. All.")
-    ] = None,
-    partition: Annotated[
-        list[str] | None, options.option("paper, iid, dirichlet:alpha=0.5, shards:k=2. iid paper.")
-    ] = None,
-    tau: Annotated[list[int] | None, options.option("Local steps per round. 1 4.")] = None,
+class Values(NamedTuple):
+    """Settings of which several may be given."""
+
+    partition: Annotated[list[str] | None, option("partition", "iid paper")] = None
+    tau: Annotated[list[int] | None, option("tau", "1 4")] = None
     eta: Annotated[
         list[str] | None,
-        options.option("Step size: 0.1, or 0.1@0/0.01@50, or inverse:start=... Two that suit tau."),
-    ] = None,
+        typer.Option(
+            help="Step size: 0.1, or 0.1@0/0.01@50, or inverse:start=... Default: two that suit tau.",
+            show_default=False,
+        ),
+    ] = None
     q1: Annotated[
         list[str] | None,
-        options.option("Levels of the broadcast, also 8@0/2@50; or exact. exact 1 2 5."),
-    ] = None,
+        typer.Option(
+            help="Levels of the broadcast, also 8@0/2@50; or exact. Default: exact 1 2 5.",
+            show_default=False,
+        ),
+    ] = None
     q2: Annotated[
         list[str] | None,
-        options.option("Levels of the replies, likewise. exact, as Theorem 1 assumes."),
-    ] = None,
-    devices: Annotated[int | None, options.option("How many. 20.")] = None,
-    rounds: Annotated[int | None, options.option("How many. 120.")] = None,
-    batch: Annotated[int | None, options.option("Samples per local step. 20.")] = None,
-    seeds: Annotated[int | None, options.option("Runs that the mean is taken of. 5.")] = None,
+        typer.Option(
+            help="Levels of the replies, likewise. Default: exact, as Theorem 1 assumes.",
+            show_default=False,
+        ),
+    ] = None
+
+    def grid(self) -> "Grid":
+        """All combinations, with the usual values where nothing was said."""
+        from lossyfl.experiments.bound_settings import Grid
+
+        said = {f"{name}s": tuple(value) for name, value in self._asdict().items() if value}
+        return Grid(**said)
+
+
+class ProblemOptions(NamedTuple):
+    """What is solved."""
+
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            help="How many of the task's, drawn at random. Default: all.", show_default=False
+        ),
+    ] = None
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="Runs that the mean is taken of. Default: 5.", show_default=False),
+    ] = None
     regulariser: Annotated[
         float, typer.Option(help="lambda, which is mu: eta must be in (0, min(1, 1/(mu tau))].")
-    ] = 0.1,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="10 devices, 12 rounds, batch 10, 2 seeds.")
-    ] = False,
-    data_dir: options.DataDir = None,
-    plot: Annotated[Path | None, typer.Option(help="Also draw the figure to this file.")] = None,
+    ] = 0.1
+
+
+class Files(NamedTuple):
+    """What is written."""
+
+    plot: Annotated[Path | None, typer.Option(help="Also draw the figure to this file.")] = None
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Also write everything to this file, as JSON."),
-    ] = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    ] = None
+
+    def check(self) -> None:
+        """Raise if one of them cannot be written."""
+        can_write(self.out)
+        can_write(self.plot, FIGURES)
+
+    def write(self, outcomes: "Sequence[Outcome]") -> None:
+        """Those that are asked for."""
+        from lossyfl.experiments import bound_report
+        from lossyfl.files.atomic import write_atomically
+
+        if self.out is not None:
+            write_atomically(self.out, [_text(outcomes).encode()])
+        if self.plot is not None:
+            bound_report.plot(outcomes, self.plot)
+
+
+def bound(
+    *,
+    values: Values,
+    said: Annotated[Said, of("task", "data_dir", devices="20", rounds="120", batch="20")],
+    problem: ProblemOptions,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="10 devices, 12 rounds, batch 10, 2 seeds.")
+    ] = False,
+    files: Files,
+    output: options.Output,
 ) -> None:
     """Theorem 1 beside what it bounds: logistic regression on anybody's samples.
 
     --tau, --eta, --partition, --q1 and --q2 take several values: all combinations are run.
     """
     from lossyfl import tasks
-    from lossyfl.experiments.bound_settings import Grid, Setting
-    from lossyfl.files.atomic import write_atomically
+    from lossyfl.experiments.bound_settings import BoundSetting
 
-    can_write(out)
-    can_write(plot, FIGURES)
+    files.check()
+    sizes, how = options.split(said)
+    task = str(sizes.setdefault("task", "digits"))
     tasks.check(task)
-    lists = {"taus": tau, "partitions": partition, "etas": eta, "q1s": q1, "q2s": q2}
-    sizes = {"devices": devices, "rounds": rounds, "batch": batch, "seeds": seeds}
     few = {"devices": 10, "rounds": 12, "batch": 10, "seeds": 2} if quick else {}
-    said = few | {name: value for name, value in sizes.items() if value is not None}
-    make = partial(Setting, task=task, samples=samples, regulariser=regulariser, **said)
-    grid = Grid(**{name: tuple(value) for name, value in lists.items() if value})  # type: ignore[arg-type]
-    settings = grid.settings(make)  # what is outside of the theorem is refused here
-    tasks.check_data(task, data_dir)
+    told = {name: value for name, value in problem._asdict().items() if value is not None}
+    settings = values.grid().settings(partial(BoundSetting, **(few | sizes | told)))
+    tasks.check_data(task, how.data_dir)
     check_installed("torch", extra="sim")
-    if plot is not None:
+    if files.plot is not None:
         require("matplotlib", extra="report")  # now, not after the work
     from lossyfl.experiments import bound as experiment
-    from lossyfl.experiments import bound_report
 
     with ExitStack() as stack:
-        tick = experiment.silent if quiet else stack.enter_context(Progress())
-        outcomes = experiment.run(settings, data_dir=data_dir, tick=tick)
-    if out is not None:
-        write_atomically(out, [_text(outcomes).encode()])
-    if plot is not None:
-        bound_report.plot(outcomes, plot)
-    if as_json:
+        tick = experiment.silent if output.quiet else stack.enter_context(Progress())
+        outcomes = experiment.run(settings, data_dir=how.data_dir, tick=tick)
+    files.write(outcomes)
+    if output.as_json:
         echo(_text(outcomes))
-        return
-    _show(outcomes)
+    else:
+        _show(outcomes)
 
 
 def _show(outcomes: "Sequence[Outcome]") -> None:
@@ -136,6 +176,8 @@ def _text(outcomes: "Sequence[Outcome]") -> str:
     for row in rows:
         for name in ("distance_bound", "by_round", "gap_bound"):
             row[name] = [value if math.isfinite(value) else None for value in row[name]]
+    import json
+
     return json.dumps(rows, allow_nan=False)
 
 

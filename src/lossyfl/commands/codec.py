@@ -2,14 +2,13 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossyfl.commands.output import can_write, console, echo
+from lossyfl.commands.output import can_write, console, echo, echo_json
 from lossyfl.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def encode(
     _free(target, force, source=source)
     result = encode_file(source, target, build(quantizer), rng=stream(seed), threads=threads)
     if as_json:
-        echo(json.dumps({"file": str(target), **asdict(result)}))
+        echo_json({"file": str(target), **asdict(result)})
     if as_json or quiet:
         return
     ratio = result.source / result.target
@@ -90,13 +89,12 @@ def inspect(
 ) -> None:
     """Show what a frame is made of, and what it costs."""
     from lossyfl.files.bundle import read_frame
-    from lossyfl.wire.codec import inspect as look
+    from lossyfl.wire.codec import inspect as inspect_frame
 
-    info = look(read_frame(source), max_entries=max_entries)
+    info = inspect_frame(read_frame(source), max_entries=max_entries)
     if as_json:
-        echo(
-            json.dumps(asdict(info) | {"bits_per_entry": info.bits_per_entry, "ratio": info.ratio})
-        )
+        more = {"bits_per_entry": info.bits_per_entry, "ratio": info.ratio}
+        echo_json(asdict(info) | more)
     else:
         _print_info(info)
 
@@ -108,7 +106,7 @@ def demo(as_json: Json = False) -> None:
 
     rows = measure()
     if as_json:
-        echo(json.dumps([asdict(row) for row in rows]))
+        echo_json([asdict(row) for row in rows])
         return
     console().print(table(rows))
     echo(LEGEND)
@@ -155,15 +153,15 @@ def _print_info(info: "FrameInfo") -> None:
         ("segments", f"{info.segments}"),
         ("symbols", f"{info.used:,} in use of {info.alphabet:,}"),
         ("most frequent", _top(info)),
-        ("entropy", f"{info.entropy_bits / 8:,.1f} bytes, {per_entry:.4f} bits an entry"),
-        ("real size", f"{info.nbytes:,} bytes, {info.bits_per_entry:.4f} bits an entry"),
+        ("entropy", f"{info.entropy_bits / 8:,.1f} bytes, {per_entry:.4f} bits per entry"),
+        ("real size", f"{info.nbytes:,} bytes, {info.bits_per_entry:.4f} bits per entry"),
         ("of these", f"{info.header_bytes:,} bytes of header and tables"),
         ("over the entropy", f"{100 * info.over_entropy:.2f} %"),
         ("against 32 bits", f"{info.ratio:.2f}x smaller"),
     ]
     if info.paper_bits is not None:
         paper = (
-            f"{info.paper_bits / 8:,.1f} bytes, {info.paper_bits / info.entries:.4f} bits an entry"
+            f"{info.paper_bits / 8:,.1f} bytes, {info.paper_bits / info.entries:.4f} bits per entry"
         )
         rows.insert(8, (f"paper's R_Q (q = {info.levels})", paper))
     table = Table(show_header=False, box=None)

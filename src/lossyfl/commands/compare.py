@@ -2,7 +2,6 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossyfl.commands import options
-from lossyfl.commands.output import echo
+from lossyfl.commands import options, session, training
+from lossyfl.commands.execution import BUDGETS, OF_MANY_RUNS
+from lossyfl.commands.output import echo, echo_json
+from lossyfl.commands.spread import Said, of
 from lossyfl.errors import Diverged, Interrupted, Stopped
 
 if TYPE_CHECKING:
@@ -25,62 +26,39 @@ SYSTEMS = ("lossless", "lb:q2=2", "lfl:q1=2,q2=2", "lgm:q1=2,q2=2", "ltgm:q1=50,
 
 def compare(
     config: options.Config = None,
+    *,
     schemes: Annotated[
-        list[str], typer.Option(help="Schemes, any number.", show_default="the paper's five")
+        list[str],
+        typer.Option(help="Schemes, any number. Default: the paper's five.", show_default=False),
     ] = list(SYSTEMS),  # noqa: B006 - typer copies it
-    seeds: Annotated[int, typer.Option(help="Runs of each scheme, from --seed on.", min=1)] = 1,
-    task: options.Task = None,
-    rounds: options.Rounds = None,
-    devices: options.Devices = None,
-    tau: options.Tau = None,
-    batch: options.Batch = None,
-    optimizer: options.Optimizer = None,
-    lr: options.Lr = None,
-    partition: options.Partition = None,
-    participation: options.Participation = None,
-    drop_out: options.DropOut = None,
-    slow: options.Slow = None,
-    listen: options.Listen = None,
-    evaluate: options.Evaluate = None,
-    evaluate_every: options.EvaluateEvery = None,
-    evaluate_last: options.EvaluateLast = None,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
+    seeds: options.Seeds = 1,
+    said: Annotated[Said, of(*OF_MANY_RUNS)],
     jobs: options.Jobs = None,
     out: options.Out = Path("runs/compare"),
-    data_dir: options.DataDir = None,
     allow: options.Allow = None,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Train with several schemes: same seeds, same start, same batches; then a report.
 
     Can be stopped and repeated: runs that are complete are not run again.
     """
-    flags = {
-        "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
-        "optimizer": optimizer, "lr": lr, "partition": partition, "participation": participation,
-        "drop_out": drop_out, "slow": slow, "listen": listen, "evaluate": evaluate,
-        "evaluate_every": evaluate_every, "evaluate_last": evaluate_last, "seed": seed,
-        "workers": workers, "data_dir": data_dir,
-    }  # fmt: skip
-    settings = options.merged(config, flags)
-    how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    options.refuse(settings, ("scheme", *options.BUDGETS), "--schemes says them", of="a comparison")
-    options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="a comparison")
+    settings, how = options.split_for_many(
+        options.merged(config, said),
+        ("scheme", *BUDGETS),
+        "--schemes says them",
+        of="a comparison",
+    )
     if config is not None:
-        options.import_only(allow, [*flags.values(), *schemes])
-    folder = options.path("data_dir", how.get("data_dir"))
-    chosen = options.checked(settings, folder, schemes)
-    count = options.start_workers(how.get("workers"))
-    options.announce(f"importing torch, loading the data of {chosen.task}", quiet=quiet)
-    from lossyfl.experiments.compare import plan, settled
+        session.import_only(allow, [*said.values(), *schemes])
+    quiet, data = output.quiet, how.data_dir
+    base, workers = training.settle(settings, how, schemes, quiet=quiet)
+    from lossyfl.experiments.compare import plan
 
-    planned = plan(settled(chosen, folder), schemes, seeds, out)
-    failed = play(planned, out, workers=count, jobs=jobs, data_dir=folder, quiet=quiet)
-    if as_json:
+    planned = plan(base, schemes, seeds, out)
+    failed = play(planned, out, workers=workers, jobs=jobs, data_dir=data, quiet=quiet)
+    if output.as_json:
         write_report(out, [run.folder for run in planned])
-        echo(json.dumps([facts(run) for run in planned]))
+        echo_json([facts(run) for run in planned])
     else:
         finish(out, [run.folder for run in planned])
     tell(failed)
@@ -207,8 +185,9 @@ def write_report(out: Path, folders: "Sequence[Path]", note: str = "") -> "list[
 
 def facts(run: "Planned") -> dict[str, object]:
     """A run as JSON."""
-    from lossyfl.results.directory import Results, summarize
+    from lossyfl.results.directory import Results
     from lossyfl.results.records import read_rounds
+    from lossyfl.results.summary import summarize
 
     summary = summarize(read_rounds(Results(run.folder).rounds))
     chosen = run.experiment

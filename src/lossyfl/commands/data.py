@@ -2,14 +2,13 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossyfl.commands.output import console, echo
+from lossyfl.commands.output import console, echo, echo_json
 from lossyfl.errors import LossyflError
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def list_sets(data_dir: Folder = None, as_json: Json = False) -> None:
 
     states = [status(name, data_dir) for name in names()]
     if as_json:
-        echo(json.dumps([asdict(state) for state in states]))
+        echo_json([asdict(state) for state in states])
     else:
         _print_states(states)
 

@@ -2,7 +2,6 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lossyfl.commands.options import Json
-from lossyfl.commands.output import echo
+from lossyfl.commands.output import echo, echo_json
 from lossyfl.errors import InputError
 
 app = typer.Typer(help="Flower's nodes on this machine.", no_args_is_help=True)
@@ -41,7 +40,7 @@ def clean(
 
     A device whose state is gone is sent the model anew.
     """
-    from lossyfl.flower.folders import default_root, remove, state_folders
+    from lossyfl.adapters.folders import default_root, remove, state_folders
 
     root = default_root() if folder is None else folder
     if folder is not None and not folder.is_dir():
@@ -60,7 +59,7 @@ def clean(
         "dry_run": dry_run,
     }
     if as_json:
-        echo(json.dumps(facts))
+        echo_json(facts)
         return
     done = "would be removed" if dry_run else "removed"
     echo(

@@ -24,6 +24,13 @@ def echo(text: object, *, err: bool = False) -> None:
     typer.echo(printable(str(text)), err=err)
 
 
+def echo_json(value: object) -> None:
+    """Say what --json asks for."""
+    import json  # here: no other import of the command line needs it
+
+    echo(json.dumps(value))
+
+
 def console(*, err: bool = False, width: int = 0) -> "Console":
     """Where tables are shown: words of others are neither markup nor escape sequences.
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lossyfl.commands.output import console as terminal
 from lossyfl.commands.pace import Pace, Remaining
-from lossyfl.commands.tally import Tally, time_left
+from lossyfl.commands.tally import RunTally, time_left
 from lossyfl.errors import printable
 from lossyfl.report.text import duration, size
 
@@ -30,7 +30,7 @@ FIRST = "first round"
 def progress() -> "Display":
     """The display for where standard error goes."""
     console = terminal(err=True)
-    return Live(console) if console.is_terminal else Plain(console)
+    return Live(console) if console.is_terminal else PlainLines(console)
 
 
 class Display:
@@ -38,7 +38,7 @@ class Display:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.tally, self.pace = Tally(), Pace()
+        self.tally, self.pace = RunTally(), Pace()
 
     def preparing(self, what: str) -> None:
         """Say what is done before the first round."""
@@ -46,7 +46,7 @@ class Display:
 
     def started(self, setup: "Setup", done: "list[Round]") -> None:
         """Show what is run."""
-        self.tally = Tally()
+        self.tally = RunTally()
         self.tally.start(setup, done)
         self.pace.begin()
         self.say(self.title())
@@ -108,7 +108,7 @@ class Live(Display):
         return Text(line, no_wrap=True, overflow="ellipsis")
 
 
-class Plain(Display):
+class PlainLines(Display):
     """A line every few seconds."""
 
     def __init__(self, console: Console) -> None:
@@ -128,7 +128,7 @@ class Plain(Display):
             self.say(self.line(None))
 
 
-class Several:
+class Watchers:
     """Many watchers as one."""
 
     def __init__(self, watchers: "Sequence[Watcher]") -> None:
@@ -163,7 +163,7 @@ class Several:
 def describe(outcome: "RunResult") -> str:
     """What a run came to, in two lines."""
     s = outcome.summary
-    accuracy = "not looked at" if s.accuracy is None else f"{100 * s.accuracy:.2f} %"
+    accuracy = "not evaluated" if s.accuracy is None else f"{100 * s.accuracy:.2f} %"
     return (
         f"{s.rounds} rounds in {duration(s.seconds)}: accuracy {accuracy}, "
         f"down {size(s.down)} ({s.saving_down:.1f}x fewer than 32-bit floats), "

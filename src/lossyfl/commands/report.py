@@ -6,9 +6,9 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast, get_args
 
 import typer
 
@@ -17,38 +17,66 @@ from lossyfl.errors import InputError, one_of
 
 if TYPE_CHECKING:
     from lossyfl.report.groups import Group
+    from lossyfl.report.link import LinkSpeeds
     from lossyfl.report.payload import Options
 
 EVERY = 3.0
 """Seconds from one page to the next with --watch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outputs:
+class Outputs(NamedTuple):
     """The files to write."""
 
-    page: Path
-    markdown: Path | None
-    csv: Path | None
-    rounds_csv: Path | None
-    figures: tuple[Path, ...]
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html")
+    markdown: Annotated[Path | None, typer.Option(help="Also a table as Markdown.")] = None
+    csv: Annotated[Path | None, typer.Option(help="Also the results as CSV.")] = None
+    rounds_csv: Annotated[Path | None, typer.Option(help="Also every round as CSV.")] = None
+    figure: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Also a figure, .png, .svg or .pdf; may be repeated.", show_default=False
+        ),
+    ] = None
+    x: Annotated[str, typer.Option("--x", help="Of figures: rounds, bytes or savings.")] = "rounds"
+
+    @property
+    def figures(self) -> Sequence[Path]:
+        """Of all kinds."""
+        return self.figure or ()
+
+
+class Rates(NamedTuple):
+    """The link that times are told for."""
+
+    downlink: Annotated[str, typer.Option(help="Rate of the link down, as 1Mbit.")] = "1Mbit"
+    uplink: Annotated[str, typer.Option(help="Rate of a device's link up.")] = "250kbit"
+    latency: Annotated[str, typer.Option(help="Of the link, each way.")] = "50ms"
+
+    def link(self) -> "LinkSpeeds":
+        """The link of these rates; raises if they are none."""
+        from lossyfl.report.link import LinkSpeeds
+        from lossyfl.report.units import rate, seconds
+
+        return LinkSpeeds(
+            downlink=rate(self.downlink, name="downlink"),
+            uplink=rate(self.uplink, name="uplink"),
+            latency=seconds(self.latency, name="latency"),
+        )
+
+
+class Words(NamedTuple):
+    """What is written beside the curves."""
+
+    title: Annotated[str | None, typer.Option(help="Of the page and of figures.")] = None
+    caption: Annotated[str | None, typer.Option(help="Below figures.")] = None
 
 
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Results directories, or folders of some.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html"),
-    markdown: Annotated[Path | None, typer.Option(help="Also a table as Markdown.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Also the results as CSV.")] = None,
-    rounds_csv: Annotated[Path | None, typer.Option(help="Also every round as CSV.")] = None,
-    figure: Annotated[
-        list[Path] | None, typer.Option(help="Also a figure, .png, .svg or .pdf; may be repeated.")
-    ] = None,
-    x: Annotated[str, typer.Option("--x", help="Of figures: rounds, bytes or savings.")] = "rounds",
-    downlink: Annotated[str, typer.Option(help="Rate of the link down, as 1Mbit.")] = "1Mbit",
-    uplink: Annotated[str, typer.Option(help="Rate of a device's link up.")] = "250kbit",
-    latency: Annotated[str, typer.Option(help="Of the link, each way.")] = "50ms",
-    title: Annotated[str | None, typer.Option(help="Of the page and of figures.")] = None,
-    caption: Annotated[str | None, typer.Option(help="Below figures.")] = None,
+    *,
+    outputs: Outputs,
+    rates: Rates,
+    words: Words,
     watch: Annotated[bool, typer.Option("--watch", help="Again while runs go on.")] = False,
 ) -> None:
     """Runs as one interactive page that needs no network, and as tables and figures.
@@ -56,37 +84,24 @@ def report(
     Runs that differ only in their seed are drawn as one curve with a band.
     """
     from lossyfl.report.figure import X, draw
-    from lossyfl.report.link import Link
     from lossyfl.report.payload import Options
-    from lossyfl.report.units import rate, seconds
 
-    link = Link(
-        downlink=rate(downlink, name="downlink"),
-        uplink=rate(uplink, name="uplink"),
-        latency=seconds(latency, name="latency"),
-    )
+    link, x = rates.link(), outputs.x
     if x not in get_args(X):
         raise InputError("x", of="a figure", allowed=one_of(get_args(X), x), got=x)
-    outputs = Outputs(
-        page=out,
-        markdown=markdown,
-        csv=csv,
-        rounds_csv=rounds_csv,
-        figures=tuple(figure or ()),
-    )
     _check(outputs)
-    options = Options(title=title, link=link, note=caption or "")
+    options = Options(title=words.title, link=link, note=words.caption or "")
     groups = _follow(folders, outputs, options) if watch else _write(folders, outputs, options)
     _tables(groups, outputs, options)
     for path in outputs.figures:
-        draw(groups, path, x=cast("X", x), title=title, caption=caption)
+        draw(groups, path, x=cast("X", x), title=words.title, caption=words.caption)
     runs = sum(len(group.runs) for group in groups)
-    echo(f"{runs} run{'' if runs == 1 else 's'} in {out}; open it in a browser")
+    echo(f"{runs} run{'' if runs == 1 else 's'} in {outputs.out}; open it in a browser")
 
 
 def _check(outputs: Outputs) -> None:
     """Raise before the work if a file cannot be written."""
-    can_write(outputs.page, (".html", ".htm"))
+    can_write(outputs.out, (".html", ".htm"))
     can_write(outputs.markdown)
     can_write(outputs.csv)
     can_write(outputs.rounds_csv)
@@ -101,7 +116,7 @@ def _follow(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "l
         signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C ends only the watching
     try:
         _write(folders, outputs, live)
-        echo(f"watching, open {outputs.page} in a browser; Ctrl-C ends", err=True)
+        echo(f"watching, open {outputs.out} in a browser; Ctrl-C ends", err=True)
         while any(_is_busy(folder) for folder in folders):
             time.sleep(EVERY)
             _write(folders, outputs, live)
@@ -125,7 +140,7 @@ def _write(folders: Sequence[Path], outputs: Outputs, options: "Options") -> "li
     from lossyfl.report.runs import find
 
     groups = group(find(folders))
-    write_atomically(outputs.page, [page(groups, options).encode()])
+    write_atomically(outputs.out, [page(groups, options).encode()])
     return groups
 
 

@@ -4,42 +4,59 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lossyfl.commands import options
+from lossyfl.commands import options, training
 from lossyfl.commands.compare import finish, play, tell
 from lossyfl.commands.output import echo
+from lossyfl.commands.spread import Said, of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossyfl.experiments.figures import Figure
+
+
+Reading = Annotated[
+    str,
+    typer.Option(
+        help="What Adam means: carried; server-adam for fig1a, kept for fig1b, both for readings, "
+        "and reset and shared."
+    ),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        help="Folder of all runs. Default: runs/NAME, and what is not the default.",
+        show_default=False,
+    ),
+]
 
 
 def reproduce(
     name: Annotated[str, typer.Argument(help="fig1a, fig1b, or readings, a small study.")],
-    reading: Annotated[
-        str,
-        typer.Option(
-            help="What Adam means: carried; server-adam for fig1a, kept for fig1b, both for readings, "
-            "and reset and shared."
-        ),
-    ] = "carried",
-    seeds: Annotated[int, typer.Option(help="Runs of each scheme, from --seed on.", min=1)] = 1,
-    seed: options.Seed = None,
+    *,
+    reading: Reading = "carried",
+    seeds: options.Seeds = 1,
     schemes: Annotated[
         list[str], typer.Option(help="Only these of the figure's schemes, by their names.")
     ] = [],  # noqa: B006 - typer copies it
-    rounds: options.Rounds = None,
-    batch: Annotated[
-        int | None, options.option("Samples a local step; the paper's are 500 and 250. 20.")
-    ] = None,
-    workers: options.Workers = None,
-    jobs: options.Jobs = None,
-    out: Annotated[
-        Path | None,
-        options.option(
-            "Folder of all runs. runs/NAME, and what is not the default.", "--out", "-o"
+    said: Annotated[
+        Said,
+        of(
+            "seed",
+            "workers",
+            "data_dir",
+            rounds="the figure's",
+            batch="20; the paper's are 500 and 250",
         ),
-    ] = None,
-    data_dir: options.DataDir = None,
+    ],
+    jobs: options.Jobs = None,
+    out: Folder = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Run the schemes of a figure of the paper on the real data, and draw it.
@@ -52,12 +69,10 @@ def reproduce(
     chosen = figure(name, reading)
     specs = chosen.named(schemes)
     require("matplotlib", extra="report")  # now, not after hours
-    asked = {"seed": seed, "rounds": rounds, "batch": batch}
-    said = {key: value for key, value in asked.items() if value is not None}
-    base = replace(chosen.experiment, **said)
-    options.check(base, data_dir, specs)
-    count = options.start_workers(workers)
-    from lossyfl import report
+    settings, how = options.split(said)
+    base = replace(chosen.experiment, **settings)
+    training.check(base, how.data_dir, specs)
+    workers = training.start_workers(how)
     from lossyfl.experiments.compare import plan
 
     usual = base.batch == chosen.experiment.batch
@@ -66,11 +81,17 @@ def reproduce(
     planned = plan(base, specs, seeds, folder)
     caption = chosen.caption(base, seeds)
     echo(caption, err=True)
-    failed = play(planned, folder, workers=count, jobs=jobs, data_dir=data_dir, quiet=quiet)
+    failed = play(planned, folder, workers=workers, jobs=jobs, data_dir=how.data_dir, quiet=quiet)
     folders = [run.folder for run in planned]
     finish(folder, folders, caption)
+    _draw(chosen, folders, folder / name, caption)
+    tell(failed)
+
+
+def _draw(chosen: "Figure", folders: "Sequence[Path]", path: Path, caption: str) -> None:
+    """The figure as .png and .svg."""
+    from lossyfl import report
+
     groups = report.group(report.find(folders))
     for suffix in (".png", ".svg"):
-        path = (folder / name).with_suffix(suffix)
-        report.draw(groups, path, title=chosen.title, caption=caption)
-    tell(failed)
+        report.draw(groups, path.with_suffix(suffix), title=chosen.title, caption=caption)

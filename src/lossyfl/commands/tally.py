@@ -16,7 +16,7 @@ BAR = 20
 """Characters of a full bar."""
 
 
-class Tally:
+class RunTally:
     """Sums over the rounds so far, as text."""
 
     def __init__(self) -> None:

@@ -2,66 +2,72 @@
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from lossyfl.commands import options
-from lossyfl.commands.output import FIGURES, can_write, console, echo
+from lossyfl.commands import options, session, training
+from lossyfl.commands.execution import OF_MANY_RUNS
+from lossyfl.commands.output import FIGURES, can_write, console, echo, echo_json
+from lossyfl.commands.spread import Said, of
 from lossyfl.errors import InputError, Stopped
 from lossyfl.extras import require
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from lossyfl.experiments.tune import Answer, Trial
-    from lossyfl.experiments.vectors import Coded
+    from lossyfl.experiments.tune import SearchResult, Trial
+    from lossyfl.experiments.vectors import CodedVector
     from lossyfl.results.experiment import Experiment
+
+LINKS = ("downlink_budget", "uplink_budget")
+
+
+class SavedUpdates(NamedTuple):
+    """What is asked about saved updates."""
+
+    vector: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Measure a saved update, a .npy file, instead of training; may be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    figure: Annotated[
+        Path | None,
+        typer.Option(help="With --vector: also error against rate, .png, .svg or .pdf."),
+    ] = None
+
+
+class Goal(NamedTuple):
+    """What a scheme is to do."""
+
+    keep: Annotated[
+        float | None,
+        typer.Option(
+            help="The accuracy to keep, as 0.95. Default: that of lossless links.",
+            show_default=False,
+        ),
+    ] = None
+    tolerance: Annotated[
+        float, typer.Option(help="How far below the accuracy of lossless links is kept.", min=0)
+    ] = 0.005
+    extra: Annotated[
+        str, typer.Option(help="Options of every scheme, as server_optimizer=adam.")
+    ] = ""
 
 
 def tune(
     config: options.Config = None,
-    vector: Annotated[
-        list[Path] | None,
-        options.option(
-            "Look at a saved update, a .npy file, instead of training; may be repeated."
-        ),
-    ] = None,
-    figure: Annotated[
-        Path | None, options.option("With --vector: also error against rate, .png, .svg or .pdf.")
-    ] = None,
-    downlink_budget: options.DownlinkBudget = None,
-    uplink_budget: options.UplinkBudget = None,
-    keep: Annotated[
-        float | None, options.option("The accuracy to keep, as 0.95. That of lossless links.")
-    ] = None,
-    tolerance: Annotated[
-        float, typer.Option(help="How far below the accuracy of lossless links is kept.", min=0)
-    ] = 0.005,
-    extra: Annotated[
-        str, typer.Option(help="Options of every scheme, as server_optimizer=adam.")
-    ] = "",
-    task: options.Task = None,
-    rounds: options.Rounds = None,
-    devices: options.Devices = None,
-    tau: options.Tau = None,
-    batch: options.Batch = None,
-    optimizer: options.Optimizer = None,
-    lr: options.Lr = None,
-    partition: options.Partition = None,
-    evaluate: options.Evaluate = None,
-    evaluate_every: options.EvaluateEvery = None,
-    evaluate_last: options.EvaluateLast = None,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
+    *,
+    saved: SavedUpdates,
+    goal: Goal,
+    said: Annotated[Said, of(*LINKS, *OF_MANY_RUNS)],
     out: options.Out = Path("runs/tune"),
-    data_dir: options.DataDir = None,
     allow: options.Allow = None,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
+    output: options.Output,
 ) -> None:
     """Find the scheme with the fewest bytes that still learns as well, on short runs.
 
@@ -69,62 +75,52 @@ def tune(
     best within them. With --vector: every quantizer's size and error on a saved update. Can be stopped and
     repeated: runs that are complete are not run again.
     """
-    flags = {
-        "task": task, "rounds": rounds, "devices": devices, "tau": tau, "batch": batch,
-        "optimizer": optimizer, "lr": lr, "partition": partition, "evaluate": evaluate,
-        "evaluate_every": evaluate_every, "evaluate_last": evaluate_last, "seed": seed,
-        "workers": workers, "data_dir": data_dir,
-    }  # fmt: skip
-    if vector:
-        limit = _one_of(downlink_budget, uplink_budget)
-        _check_untrained(flags | {"config": config, "keep": keep, "extra": extra or None})
-        _vectors(vector, limit, figure, as_json=as_json)
+    if saved.vector:
+        _check_untrained(said, config, goal)
+        _vectors(saved.vector, _one_of(said), saved.figure, as_json=output.as_json)
         return
-    if figure is not None:
-        raise InputError("figure", of="tune", allowed="given with --vector", got=str(figure))
-    budgets = {"downlink_budget": downlink_budget, "uplink_budget": uplink_budget}
-    settings = options.merged(config, flags | budgets)
-    down = _text(settings.pop("downlink_budget", None))
-    up = _text(settings.pop("uplink_budget", None))
-    how = {name: settings.pop(name) for name in options.HOW if name in settings}
-    options.refuse(settings, ("scheme", "first_budget"), "it finds one", of="tune")
-    options.refuse(how, options.OF_ONE_RUN, "it has no such setting", of="tune")
+    if saved.figure is not None:
+        allowed = "given with --vector"
+        raise InputError("figure", of="tune", allowed=allowed, got=str(saved.figure))
+    settings = options.merged(config, said)
+    down, up = (_text(settings.pop(name, None)) for name in LINKS)
+    settings, how = options.split_for_many(
+        settings, ("scheme", "first_budget"), "it finds one", of="tune"
+    )
     if config is not None:
-        options.import_only(allow, [*flags.values(), extra])
+        session.import_only(allow, [*said.values(), goal.extra])
     from lossyfl.experiments.tune import Question, answer, words
 
-    question = Question(tensors=(), keep=keep, tolerance=tolerance, extra=extra)
-    folder = options.path("data_dir", how.get("data_dir"))
-    chosen = options.checked(settings, folder, words(question, down, up))
-    count = options.start_workers(how.get("workers"))
-    options.announce(f"importing torch, loading the data of {chosen.task}", quiet=quiet)
-    from lossyfl.experiments.compare import settled
+    question = Question(tensors=(), **goal._asdict())
+    schemes = words(question, down, up)
+    base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
     from lossyfl.simulation.setup import prepare
 
-    base = settled(chosen, folder)
-    lengths = prepare(replace(base, scheme="lossless"), folder).tensors
+    lengths = prepare(replace(base, scheme="lossless"), how.data_dir).tensors
     question = replace(question, tensors=lengths, rounds=base.rounds)
 
     def attempt(spec: str) -> "Trial":
-        return _try(base, spec, out, count, folder, quiet=quiet)
+        return _try(base, spec, out, workers, how.data_dir, quiet=output.quiet)
 
-    _show(answer(question, down, up, attempt), as_json=as_json)
+    _show(answer(question, down, up, attempt), as_json=output.as_json)
 
 
-def _check_untrained(flags: "Mapping[str, object]") -> None:
+def _check_untrained(said: Said, config: Path | None, goal: Goal) -> None:
     """Raise if something is said about training where there is none."""
-    for name, value in flags.items():
-        if value is not None:
+    others = {"config": config, "keep": goal.keep, "extra": goal.extra or None}
+    for name, value in (said | others).items():
+        if value is not None and name not in LINKS:
             allowed = "left out: nothing is trained"
             raise InputError(name, of="tune --vector", allowed=allowed, got=value)
 
 
-def _one_of(down: str | None, up: str | None) -> str | None:
+def _one_of(said: Said) -> str | None:
     """The budget of a vector, which goes one way only."""
-    if down is not None and up is not None:
-        got = f"{down} and {up}"
+    budgets = [str(said[name]) for name in LINKS if name in said]
+    if len(budgets) > 1:
+        got = " and ".join(budgets)
         raise InputError("budget", of="tune --vector", allowed="given once", got=got)
-    return up if down is None else down
+    return budgets[0] if budgets else None
 
 
 def _text(value: object) -> str | None:
@@ -150,7 +146,7 @@ def _try(
     return failure(spec, "diverged") if failed else trial(spec, planned[0].folder)
 
 
-def _show(found: "Answer", *, as_json: bool) -> None:
+def _show(found: "SearchResult", *, as_json: bool) -> None:
     from rich.table import Table
 
     from lossyfl.experiments.tune import frontier
@@ -160,15 +156,13 @@ def _show(found: "Answer", *, as_json: bool) -> None:
     front = frontier(list(tried.values()))
     if as_json:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
-        echo(json.dumps({"trials": rows, "best": asdict(best) if best else None}))
+        echo_json({"trials": rows, "best": asdict(best) if best else None})
         return
-    title = (
-        "Accuracy of the looks in the last fifth, ten at the most; bytes a round after the first"
-    )
+    title = "Accuracy of the evaluations in the last fifth, ten at most; bytes per round after the initial"
     table = Table(title=f"{title} model; * none is better in all three")
     table.add_column("")
     table.add_column("scheme", overflow="fold")
-    for name in ("accuracy", "a broadcast", "a reply"):
+    for name in ("accuracy", "broadcast", "reply"):
         table.add_column(name, justify="right")
     for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
         mark = "*" if each in front else ""
@@ -201,15 +195,15 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
         require("matplotlib", extra="report")  # before the work
     vectors = {str(path): read(path) for path in paths}
     measured = {name: measure(x, limit) for name, x in vectors.items()}
-    rows = {name: own.rows for name, own in measured.items()}
+    rows = {name: found.rows for name, found in measured.items()}
     if as_json:
-        flat = [{"vector": name} | asdict(each) for name, own in rows.items() for each in own]
-        echo(json.dumps(flat))
+        flat = [{"vector": name} | asdict(each) for name, some in rows.items() for each in some]
+        echo_json(flat)
     else:
-        for name, own in rows.items():
-            _show_vector(name, own)
-    for name, own in measured.items():
-        for quantizer, why in own.refused.items():
+        for name, some in rows.items():
+            _show_vector(name, some)
+    for name, found in measured.items():
+        for quantizer, why in found.refused.items():
             echo(f"{name} is nothing for {quantizer}: {why}", err=True)
     if figure is not None:
         from lossyfl.experiments.distortion import draw
@@ -217,13 +211,13 @@ def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_js
         draw(rows, figure)
 
 
-def _show_vector(name: str, rows: "Sequence[Coded]") -> None:
+def _show_vector(name: str, rows: "Sequence[CodedVector]") -> None:
     from rich.table import Table
 
     from lossyfl.theory.limits import gaussian
 
     table = Table(title=f"{name} as a frame; nmse is ||Q(x) - x||^2 / ||x||^2")
-    for head in ("quantizer", "bytes", "bits an entry", "nmse", "x Gaussian limit"):
+    for head in ("quantizer", "bytes", "bits per entry", "nmse", "x Gaussian limit"):
         table.add_column(head, justify="left" if head == "quantizer" else "right")
     for each in rows:
         table.add_row(

@@ -17,7 +17,7 @@ from lossyfl.wire.header import FrameMeta
 class SendContext:
     """Where a frame belongs, and how to make it.
 
-    meta: for the frame's header
+    meta:    what the frame's header says: kind, round, digest
     rng:     the stream for this round and sender
     tensors: lengths of the model's tensors, for quantizers with a scale per tensor
     bound:   the largest norm of what the frame decodes to

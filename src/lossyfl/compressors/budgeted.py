@@ -1,26 +1,17 @@
 """A budget instead of a parameter: frames of at most so many bytes, as exact as they can be.
 
-    20kB                    a frame
-    0.5bit                  an entry
-    nmse=0.1                the relative error, at the fewest bytes
-    40kB@0/10kB@100         other budgets from some round on
-    6MB/300rounds           over a whole run, evenly
-    40kB..10kB/300rounds    from one to the other, by the same part each round
-
-What counts is the whole frame. A downlink's budget is for the broadcast of a round, not for the initial model
-or for what a device has missed; an uplink's is for one reply.
+`plans` has the texts that say how many. What counts is the whole frame. A downlink's budget is for the
+broadcast of a round, not for the initial model or for what a device has missed; an uplink's is for one reply.
 """
 
-import re
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import cast
+from dataclasses import dataclass
 
 from lossyfl.compressors.base import SendContext, packed, quantized
+from lossyfl.compressors.plans import BudgetPlan, plan
 from lossyfl.errors import InputError, OutOfReach
 from lossyfl.quantizers.rotated import Rotated
-from lossyfl.quantizers.targets import ALLOWED, Target, target
+from lossyfl.quantizers.targets import Adjustable, Target, adjustable
 from lossyfl.types import Quantized, Quantizer, Vector
 from lossyfl.wire import frame
 from lossyfl.wire.header import CHECKSUM, HEADER, Kind
@@ -30,8 +21,6 @@ from lossyfl.wire.vectors import block_bounds
 
 SMALLEST = 96
 """Shorter frames say next to nothing."""
-ADJUSTABLE = ("deadzone", "dithered", "sparse_ternary", "topk")
-"""The quantizers of ours whose size can be set."""
 ATTEMPTS = 12
 FINEST = 1e-5
 """The least error that may be asked for: bins are 0.8 % wide, (1 / 128)^2 / 12 is 5e-6."""
@@ -39,85 +28,6 @@ UNUSED = 0.03
 """The part of a budget that may be left over before a finer frame is tried."""
 OVERHEAD = HEADER.size + CHECKSUM.size + 8
 """Bytes of a frame that are neither symbols nor tables, about."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The target of every round: from `rounds[i]` on `targets[i]`, or sliding from the first to the last.
-
-    slide: rounds from the first target to the last, which then stays
-    spent: rounds after which nothing is left; 0 for never
-    """
-
-    rounds: tuple[int, ...]
-    targets: tuple[Target, ...]
-    slide: int = 0
-    spent: int = 0
-
-    @property
-    def is_for_many(self) -> bool:
-        """Whether it means something for several frames only."""
-        return len(self.targets) > 1 or self.spent > 0
-
-    def check(self, rounds: int, *, of: str) -> None:
-        """Raise if nothing would be left before so many rounds are over."""
-        if self.spent and rounds > self.spent:
-            allowed = f"for as many rounds as there are, at least {rounds}"
-            got = f"a budget over {self.spent} rounds"
-            raise InputError("budget", of=of, allowed=allowed, got=got)
-
-    def at(self, round: int) -> Target:
-        """The target of a round."""
-        if not self.slide:
-            return self.targets[bisect_right(self.rounds, round) - 1]
-        first, last = (cast("float", each.bits or each.rate) for each in self.targets)
-        part = min(round / max(self.slide - 1, 1), 1.0)
-        value = first * (last / first) ** part
-        return Target(bits=value) if self.targets[0].bits else Target(rate=value)
-
-
-def plan(text: str, *, of: str, first: int = 0) -> Plan:
-    """The plan that a text spells.
-
-    first: the first round with a frame, for what is to be spent over a whole run
-
-    >>> plan("40kB@0/10kB@100", of="a link").at(99).bits
-    320000.0
-    >>> plan("3MB/300rounds", of="a link").at(7).bits
-    80000.0
-    """
-    spread = re.fullmatch(r"(.+)/(\d+)rounds", text)
-    example = "40kB..10kB/300rounds" if ".." in text else "6MB/300rounds"
-    wrong = InputError("budget", of=of, allowed=f"bytes over rounds, as {example}", got=text)
-    if spread is None:
-        if ".." in text or re.search(r"/\d*\s*(rounds?)?$", text):
-            raise wrong
-        return _stepwise(text, of)
-    rounds = int(spread[2])
-    ends = [target(part, of=of, name="budget") for part in spread[1].split("..")]
-    if rounds < 1 or len(ends) > 2 or any(each.nmse for each in ends):
-        raise wrong
-    if len(ends) == 2:
-        if (ends[0].bits is None) != (ends[1].bits is None):
-            raise InputError("budget", of=of, allowed="the same unit at both ends", got=text)
-        return Plan(rounds=(0,), targets=tuple(ends), slide=rounds)
-    if ends[0].bits is None:
-        raise wrong
-    each = Target(bits=ends[0].bits / max(rounds - first, 1))
-    return Plan(rounds=(0,), targets=(each,), spent=rounds)
-
-
-def _stepwise(text: str, of: str) -> Plan:
-    pairs = [step.partition("@")[::2] for step in text.split("/")]
-    try:
-        rounds = tuple(int(start or 0) for _, start in pairs)
-    except ValueError:
-        raise InputError("budget", of=of, allowed=ALLOWED, got=text) from None
-    if rounds[0] != 0 or list(rounds) != sorted(set(rounds)):
-        allowed = "rounds that rise from 0, as 40kB@0/10kB@100"
-        raise InputError("budget", of=of, allowed=allowed, got=text)
-    targets = tuple(target(value, of=of, name="budget") for value, _ in pairs)
-    return Plan(rounds=rounds, targets=targets)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -143,7 +53,7 @@ class _Search:
         used = len(self.best[1]) >= (1 - UNUSED) * self.most
         return used or self.room <= self.low or self.room > self.most + max(self.most // 4, 64)
 
-    def look(self, made: Quantized, data: bytes) -> None:
+    def note(self, made: Quantized, data: bytes) -> None:
         """Take what the room led to, and choose the next."""
         left = self.most - len(data)
         if left >= 0:
@@ -164,15 +74,15 @@ class Budget:
     of: whose budget it is, for messages
     """
 
-    quantizer: Quantizer
-    plan: Plan
+    quantizer: Adjustable
+    plan: BudgetPlan
     of: str = "a link"
 
     damped = False
 
     @property
     def quantizers(self) -> tuple[Quantizer, ...]:
-        """The one."""
+        """The one whose size is set."""
         return (self.quantizer,)
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
@@ -185,7 +95,7 @@ class Budget:
         for each in self.plan.targets:
             if each.nmse is not None and each.nmse < FINEST:
                 allowed = f"an nmse of {FINEST:g} or more"
-                raise InputError("budget", of=self.of, allowed=allowed, got=f"nmse={each.nmse:g}")
+                raise InputError("budget", of=self.of, allowed=allowed, got=str(each))
             bits = each.bits_for(entries)
             if bits is not None and not least <= bits / 8 <= raw:
                 allowed = (
@@ -207,7 +117,7 @@ class Budget:
         search = _Search(most=most, room=most - OVERHEAD - most // 400)
         for _ in range(ATTEMPTS):
             made, data = self._sized(x, context, search.room)
-            search.look(made, data)
+            search.note(made, data)
             if search.is_over:
                 break
         if search.best is None:
@@ -218,17 +128,17 @@ class Budget:
     def _exact(self, x: Vector, context: SendContext, wanted: Target) -> tuple[Quantized, bytes]:
         """The shortest frame with an error; raises if that is out of reach."""
         try:
-            made = quantized(x, with_target(self.quantizer, f"nmse={wanted.nmse}"), context)
+            made = quantized(x, self.quantizer.with_target(wanted), context)
         except OutOfReach as error:
             where = context.meta
             of = self.of if where.kind == Kind.VECTOR else f"{self.of} in round {where.round}"
-            got = f"nmse={wanted.nmse:g}"
-            raise OutOfReach("budget", of=of, nmse=error.nmse, got=got) from error
+            raise OutOfReach("budget", of=of, nmse=error.nmse, got=str(wanted)) from error
         return made, packed(made, context)
 
     def _sized(self, x: Vector, context: SendContext, room: int) -> tuple[Quantized, bytes]:
         """A frame whose symbols and tables have so much room, about."""
-        made = quantized(x, with_target(self.quantizer, f"{max(room, 1)}B"), context)
+        sized = self.quantizer.with_target(Target(bits=8.0 * max(room, 1)))
+        made = quantized(x, sized, context)
         return made, packed(made, context)
 
 
@@ -243,27 +153,15 @@ def _scales_nbytes(quantizer: Quantizer, tensors: Sequence[int]) -> int:
     return 4 * (len(bounds) - 1) + len(write_blocks(bounds))
 
 
-def with_target(quantizer: Quantizer, text: str) -> Quantizer:
-    """The quantizer with another target; raises if its size cannot be set."""
-    if isinstance(quantizer, Rotated):
-        return Rotated(inner=with_target(quantizer.inner, text))
-    if not is_dataclass(quantizer) or "target" not in {each.name for each in fields(quantizer)}:
-        allowed = f"one whose size can be set: {', '.join(ADJUSTABLE)}"
-        got = type(quantizer).__name__.lower()
-        raise InputError("quantizer", of="a budget", allowed=allowed, got=got)
-    return replace(quantizer, target=text)  # pyright: ignore[reportCallIssue]
-
-
 def budgeted(text: str, quantizer: Quantizer, *, of: str = "a link", first: int = 0) -> Budget:
     """A budget for a quantizer; raises if its size cannot be set, or is set already.
 
     first: the first round with a frame
     """
-    chosen = plan(str(text), of=of, first=first)
-    for each in chosen.targets:
-        with_target(quantizer, "1B" if each.nmse is None else f"nmse={each.nmse}")
-    _check_unset(quantizer.inner if isinstance(quantizer, Rotated) else quantizer)
-    return Budget(quantizer=quantizer, plan=chosen, of=of)
+    chosen, sizable = plan(str(text), of=of, first=first), adjustable(quantizer)
+    for each in chosen.targets:  # what a quantizer refuses it says now, not in some round
+        sizable.with_target(each)
+    return Budget(quantizer=sizable, plan=chosen, of=of)
 
 
 def budgeted_once(text: str, quantizer: Quantizer, *, of: str) -> Budget:
@@ -272,13 +170,3 @@ def budgeted_once(text: str, quantizer: Quantizer, *, of: str) -> Budget:
     if chosen.plan.is_for_many:
         raise InputError("budget", of=of, allowed="one for a single frame, as 3bit", got=text)
     return chosen
-
-
-def _check_unset(quantizer: Quantizer) -> None:
-    """Raise if a quantizer has a target of its own beside its budget's."""
-    assert is_dataclass(quantizer)
-    (own,) = (each for each in fields(quantizer) if each.name == "target")
-    value = getattr(quantizer, own.name)
-    if value != own.default:
-        allowed, owner = "left out: a budget sets the size", type(quantizer).__name__
-        raise InputError("target", of=owner, allowed=allowed, got=value)

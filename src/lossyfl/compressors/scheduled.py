@@ -1,12 +1,11 @@
 """The quantizer of a round: the same throughout, or another one from some round on."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lossyfl.compressors.base import SendContext, packed, quantized
 from lossyfl.errors import InputError
-from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.types import Quantized, Quantizer, Steps, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +24,13 @@ class Schedule:
     damped = False
 
     def __post_init__(self) -> None:
-        rising = all(a < b for a, b in zip(self.rounds, self.rounds[1:], strict=False))
-        if not rising or self.rounds[:1] != (0,) or len(self.rounds) != len(self.quantizers):
+        if not self._steps.rise or len(self.rounds) != len(self.quantizers):
             allowed = "rounds that rise from 0, each with a quantizer"
             raise InputError("rounds", of="Schedule", allowed=allowed, got=self.rounds)
+
+    @property
+    def _steps(self) -> Steps[Quantizer]:
+        return Steps(self.rounds, self.quantizers)
 
     @classmethod
     def constant(cls, quantizer: Quantizer) -> "Schedule":
@@ -37,10 +39,10 @@ class Schedule:
 
     def at(self, round: int) -> Quantizer:
         """The quantizer of a round."""
-        return self.quantizers[bisect_right(self.rounds, round) - 1]
+        return self._steps.at(round)
 
     def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
-        """All vectors can be sent."""
+        """Nothing to refuse: every quantizer takes vectors of any length."""
         del tensors, rounds
 
     def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:

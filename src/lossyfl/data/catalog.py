@@ -6,11 +6,11 @@ their original gzip headers). Those of CIFAR-10 were taken from its binary versi
 lossless PNG sheets; it was not compared with the original archive, which was not at hand.
 """
 
-from lossyfl.data.facts import Facts, parts
+from lossyfl.data.facts import DatasetFacts, parts
 from lossyfl.data.layouts import BINARY, IDX, PICKLED
 from lossyfl.errors import InputError, one_of
 
-DIGITS = Facts(
+DIGITS = DatasetFacts(
     name="digits",
     classes=10,
     shape=(1, 8, 8),
@@ -26,7 +26,7 @@ DIGITS = Facts(
         ),
     ),
 )
-MNIST = Facts(
+MNIST = DatasetFacts(
     name="mnist",
     classes=10,
     shape=(1, 28, 28),
@@ -44,7 +44,7 @@ MNIST = Facts(
     layouts=(IDX,),
     folders=("mnist", "MNIST/raw", "MNIST"),
 )
-FASHION_MNIST = Facts(
+FASHION_MNIST = DatasetFacts(
     name="fashion-mnist",
     classes=10,
     shape=(1, 28, 28),
@@ -62,7 +62,7 @@ FASHION_MNIST = Facts(
     layouts=(IDX,),
     folders=("fashion-mnist", "FashionMNIST/raw", "FashionMNIST"),
 )
-CIFAR10 = Facts(
+CIFAR10 = DatasetFacts(
     name="cifar10",
     classes=10,
     shape=(3, 32, 32),
@@ -93,7 +93,7 @@ def names() -> list[str]:
     return [facts.name for facts in CATALOG]
 
 
-def known(name: str) -> Facts:
+def known(name: str) -> DatasetFacts:
     """What is known of a data set."""
     for facts in CATALOG:
         if facts.name == name:

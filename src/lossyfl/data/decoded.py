@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.data.dataset import Bytes, Dataset
-from lossyfl.data.facts import Facts, Part
+from lossyfl.data.facts import DatasetFacts, Part
 from lossyfl.data.places import Found, cache_root
 from lossyfl.data.verify import verify
 from lossyfl.errors import InputError
@@ -23,7 +23,7 @@ def is_slow(found: Found) -> bool:
     return any(file.suffix == ".xz" for file in found.files)
 
 
-def recall(facts: Facts, found: Found) -> Dataset | None:
+def recall(facts: DatasetFacts, found: Found) -> Dataset | None:
     """The data set as it was kept, checked; None if there is none for these files, or it is damaged."""
     folder = cache_root() / "decoded"
     try:
@@ -45,7 +45,7 @@ def recall(facts: Facts, found: Found) -> Dataset | None:
         return None
 
 
-def keep(facts: Facts, found: Found, dataset: Dataset) -> None:
+def keep(facts: DatasetFacts, found: Found, dataset: Dataset) -> None:
     """Keep a checked data set for the next time; the stamp comes last and vouches for the arrays."""
     folder = cache_root() / "decoded"
     with suppress(OSError, InputError):
@@ -62,11 +62,11 @@ def _stamp(found: Found) -> str:
     return "".join(f"{file} {stat.st_size} {stat.st_mtime_ns}\n" for file, stat in facts)
 
 
-def _stamp_file(facts: Facts, folder: Path) -> Path:
+def _stamp_file(facts: DatasetFacts, folder: Path) -> Path:
     return folder / f"{facts.name}.stamp"
 
 
-def _file(facts: Facts, part: Part, folder: Path) -> Path:
+def _file(facts: DatasetFacts, part: Part, folder: Path) -> Path:
     return folder / f"{facts.name}-{part.name}-{part.sha256[:12]}.npy"
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lossyfl.data.layouts import Layout
+from lossyfl.data.layouts import FileLayout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class DatasetFacts:
     """A data set as it must be.
 
     shape:   of one image, (channels, height, width)
@@ -28,7 +28,7 @@ class Facts:
     classes: int
     shape: tuple[int, int, int]
     parts: tuple[Part, ...]
-    layouts: tuple[Layout, ...] = ()
+    layouts: tuple[FileLayout, ...] = ()
     folders: tuple[str, ...] = ()
 
     @property

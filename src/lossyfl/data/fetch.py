@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lossyfl.data.catalog import DIGITS, known
 from lossyfl.data.dataset import Dataset
-from lossyfl.data.facts import Facts
+from lossyfl.data.facts import DatasetFacts
 from lossyfl.data.loading import load, read
 from lossyfl.data.places import VARIABLE, find, root
-from lossyfl.data.sources import Source, sources_of
+from lossyfl.data.sources import DatasetSource, sources_of
 from lossyfl.data.store import staging, store
 from lossyfl.data.verify import verify
 from lossyfl.errors import InputError, LossyflError
@@ -26,7 +26,7 @@ def fetch(
     folder: Path | None = None,
     *,
     say: Callable[[str], None] = lambda _: None,
-    sources: Sequence[Source] | None = None,
+    sources: Sequence[DatasetSource] | None = None,
 ) -> Path | None:
     """The folder in which the data set now lies, checked; None if it comes with a package.
 
@@ -53,7 +53,7 @@ def fetch(
     return target
 
 
-def _already(facts: Facts, top: Path, say: Callable[[str], None]) -> Path | None:
+def _already(facts: DatasetFacts, top: Path, say: Callable[[str], None]) -> Path | None:
     """The folder of the data set if it is there and whole."""
     found = find(facts, top) if top.is_dir() else None
     if found is None:
@@ -68,7 +68,11 @@ def _already(facts: Facts, top: Path, say: Callable[[str], None]) -> Path | None
 
 
 def _first(
-    facts: Facts, stage: Path, top: Path, say: Callable[[str], None], sources: Sequence[Source]
+    facts: DatasetFacts,
+    stage: Path,
+    top: Path,
+    say: Callable[[str], None],
+    sources: Sequence[DatasetSource],
 ) -> Dataset:
     """The data set, checked, of the first source that gives it."""
     attempts: list[str] = []
@@ -89,7 +93,7 @@ def _first(
     )
 
 
-def _advice(facts: Facts, top: Path) -> str:
+def _advice(facts: DatasetFacts, top: Path) -> str:
     """What to do by hand."""
     files = ", ".join(facts.layouts[0].first_names)
     place = facts.folders[0]

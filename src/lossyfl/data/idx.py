@@ -1,6 +1,6 @@
 """IDX, the format of MNIST: two zero bytes, the type, the number of axes, their lengths, the entries.
 
-Lengths are 32-bit and big-endian; type 8 is one unsigned byte an entry, the only one in use here.
+Lengths are 32-bit and big-endian; type 8 is one unsigned byte per entry, the only one in use here.
 http://yann.lecun.com/exdb/mnist/ describes it.
 """
 

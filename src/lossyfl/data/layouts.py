@@ -19,7 +19,7 @@ Pack: TypeAlias = Callable[[Dataset], Iterator[Packed]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class FileLayout:
     """One way to keep a data set.
 
     files: for every file the spellings of its name, the one that `pack` writes first
@@ -86,7 +86,7 @@ def _idx_spellings(stem: str, kind: str) -> tuple[str, ...]:
 
 BATCHES = (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")
 
-IDX = Layout(
+IDX = FileLayout(
     files=tuple(
         _idx_spellings(f"{part}-{what}", kind)
         for part in ("train", "t10k")
@@ -95,9 +95,9 @@ IDX = Layout(
     read=_read_idx_files,
     pack=_pack_idx_files,
 )
-BINARY = Layout(
+BINARY = FileLayout(
     files=tuple(tuple(f"{name}.bin{end}" for end in ("", ".xz", ".gz")) for name in BATCHES),
     read=_read_binary_files,
     pack=_pack_binary_files,
 )
-PICKLED = Layout(files=tuple((name,) for name in BATCHES), read=_read_pickled_files)
+PICKLED = FileLayout(files=tuple((name,) for name in BATCHES), read=_read_pickled_files)

@@ -6,13 +6,13 @@ from lossyfl.data import decoded
 from lossyfl.data.catalog import DIGITS, known
 from lossyfl.data.dataset import Dataset
 from lossyfl.data.digits import read_digits
-from lossyfl.data.facts import Facts
+from lossyfl.data.facts import DatasetFacts
 from lossyfl.data.places import Found, locate
 from lossyfl.data.verify import verify
 
 
 def load(name: str, folder: Path | None = None) -> Dataset:
-    """The data set, checked; `folder` is the only place that is looked at if it is given.
+    """The data set, checked; `folder` is the only place that is searched if it is given.
 
     >>> load("digits").train_x.shape
     (1437, 1, 8, 8)
@@ -31,7 +31,7 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     return dataset
 
 
-def read(facts: Facts, found: Found | None) -> Dataset:
+def read(facts: DatasetFacts, found: Found | None) -> Dataset:
     """The data set from its files, or from its package if `found` is None; checked, no cache in between."""
     if found is None:
         return verify(read_digits(), facts, where="scikit-learn")

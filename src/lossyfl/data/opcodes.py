@@ -69,7 +69,7 @@ class _Machine:
     memo: dict[int, object] = field(default_factory=dict[int, object])
 
     def step(self, name: str, argument: object) -> None:
-        """One instruction."""
+        """Carry out one instruction on the stack."""
         if name in VALUES:
             self.stack.append(argument)
         elif name in STRINGS:

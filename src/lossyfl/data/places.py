@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lossyfl.data.catalog import CATALOG
-from lossyfl.data.facts import Facts
+from lossyfl.data.facts import DatasetFacts
 from lossyfl.data.idx import read_idx
-from lossyfl.data.layouts import Layout
+from lossyfl.data.layouts import FileLayout
 from lossyfl.data.verify import sha256
 from lossyfl.errors import InputError
 
@@ -26,7 +26,7 @@ class Found:
     """The files of a data set, one of each, and how to read them."""
 
     folder: Path
-    layout: Layout
+    layout: FileLayout
     files: tuple[Path, ...]
 
     @property
@@ -40,7 +40,7 @@ class _Candidate:
     """A folder with some files of a layout; those that are not there by their preferred names."""
 
     folder: Path
-    layout: Layout
+    layout: FileLayout
     files: tuple[Path, ...]
     missing: tuple[str, ...]
 
@@ -59,7 +59,7 @@ def root(folder: Path | None = None) -> Path:
     return Path(named).expanduser() if named else cache_root()
 
 
-def find(facts: Facts, folder: Path | None = None) -> Found | None:
+def find(facts: DatasetFacts, folder: Path | None = None) -> Found | None:
     """The files of a data set, or None if they are not all there; none of them is decoded."""
     for candidate in _candidates(facts, existing_root(folder)):
         if not candidate.missing:
@@ -67,7 +67,7 @@ def find(facts: Facts, folder: Path | None = None) -> Found | None:
     return None
 
 
-def locate(facts: Facts, folder: Path | None = None) -> Found:
+def locate(facts: DatasetFacts, folder: Path | None = None) -> Found:
     """The files of a data set; InputError says what is missing, where it was looked for, and what helps."""
     found = find(facts, folder)
     if found is None:
@@ -75,7 +75,7 @@ def locate(facts: Facts, folder: Path | None = None) -> Found:
     return found
 
 
-def missing(facts: Facts, folder: Path | None = None) -> InputError:
+def missing(facts: DatasetFacts, folder: Path | None = None) -> InputError:
     """The error for a data set that is not, or not all, there."""
     top = root(folder)
     origin = f" (from ${VARIABLE})" if folder is None and os.environ.get(VARIABLE) else ""
@@ -91,7 +91,7 @@ def missing(facts: Facts, folder: Path | None = None) -> InputError:
     )
 
 
-def lacking(facts: Facts, folder: Path | None = None) -> str:
+def lacking(facts: DatasetFacts, folder: Path | None = None) -> str:
     """What is missing where only some files of a data set are; empty if there are none at all."""
     for candidate in _candidates(facts, existing_root(folder)):
         if candidate.missing:
@@ -109,7 +109,7 @@ def existing_root(folder: Path | None) -> Path:
     return top
 
 
-def _candidates(facts: Facts, top: Path) -> Iterator[_Candidate]:
+def _candidates(facts: DatasetFacts, top: Path) -> Iterator[_Candidate]:
     """Every folder that holds at least one file of the data set, in the order of search."""
     for name in (*facts.folders, *SHARED):
         for layout in facts.layouts:
@@ -118,7 +118,7 @@ def _candidates(facts: Facts, top: Path) -> Iterator[_Candidate]:
                 yield candidate
 
 
-def _look(folder: Path, layout: Layout) -> _Candidate:
+def _look(folder: Path, layout: FileLayout) -> _Candidate:
     """What a folder holds of a layout."""
     files: list[Path] = []
     absent: list[str] = []
@@ -131,7 +131,7 @@ def _look(folder: Path, layout: Layout) -> _Candidate:
     return _Candidate(folder=folder, layout=layout, files=tuple(files), missing=tuple(absent))
 
 
-def _is_of_another(facts: Facts, candidate: _Candidate) -> bool:
+def _is_of_another(facts: DatasetFacts, candidate: _Candidate) -> bool:
     """Whether these files are another set's: MNIST and Fashion-MNIST use the same names.
 
     The test labels, a few kilobytes and the last file, decide.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lossyfl.data.dataset import Dataset
-from lossyfl.data.facts import Facts
+from lossyfl.data.facts import DatasetFacts
 from lossyfl.errors import InputError
 from lossyfl.files.atomic import write_atomically
 
@@ -16,7 +16,7 @@ DAY = 24 * 60 * 60
 
 
 @contextmanager
-def staging(facts: Facts, root: Path) -> Generator[Path, None, None]:
+def staging(facts: DatasetFacts, root: Path) -> Generator[Path, None, None]:
     """A folder to work in, beside the place where the data set goes; gone afterwards."""
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def staging(facts: Facts, root: Path) -> Generator[Path, None, None]:
         yield Path(name)
 
 
-def store(dataset: Dataset, facts: Facts, *, stage: Path, root: Path) -> Path:
+def store(dataset: Dataset, facts: DatasetFacts, *, stage: Path, root: Path) -> Path:
     """The folder below `root` in which the data set now lies; `stage` is on the same file system."""
     pack = facts.layouts[0].pack
     assert pack is not None, "the first layout is the one that we write"
@@ -46,11 +46,11 @@ def store(dataset: Dataset, facts: Facts, *, stage: Path, root: Path) -> Path:
     return target
 
 
-def _prefix(facts: Facts) -> str:
+def _prefix(facts: DatasetFacts) -> str:
     return f".fetch-{facts.name}-"
 
 
-def _sweep(facts: Facts, root: Path) -> None:
+def _sweep(facts: DatasetFacts, root: Path) -> None:
     """Remove what a fetch left behind that was killed more than a day ago."""
     for old in root.glob(f"{_prefix(facts)}*"):
         if time.time() - old.stat().st_mtime > DAY:

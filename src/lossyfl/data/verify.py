@@ -4,7 +4,7 @@ import hashlib
 
 from lossyfl.data.catalog import CATALOG
 from lossyfl.data.dataset import Bytes, Dataset
-from lossyfl.data.facts import Facts
+from lossyfl.data.facts import DatasetFacts
 from lossyfl.errors import InputError
 
 
@@ -13,7 +13,7 @@ def sha256(array: Bytes) -> str:
     return hashlib.sha256(array.data).hexdigest()
 
 
-def verify(dataset: Dataset, facts: Facts, *, where: str) -> Dataset:
+def verify(dataset: Dataset, facts: DatasetFacts, *, where: str) -> Dataset:
     """The same data set if it is the known one; `where` says in the error where it comes from."""
     for part, array in zip(facts.parts, dataset.arrays, strict=True):
         owner = f"{facts.name} in {where}"

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl import theory
-from lossyfl.experiments.bound_settings import Setting
+from lossyfl.experiments.bound_settings import BoundSetting
 from lossyfl.experiments.logistic import Optimum, Source, one_thread, optimum
 from lossyfl.experiments.logistic import regression as load
 from lossyfl.experiments.regression import Array, Indices, Regression
@@ -57,7 +57,7 @@ class Outcome:
     gap_bound:      Corollary 1, from `distance_bound`
     """
 
-    setting: Setting
+    setting: BoundSetting
     problem: theory.Problem
     eps: tuple[float, ...]
     omega: tuple[float, ...]
@@ -102,7 +102,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 def run(
-    settings: Sequence[Setting], *, data_dir: Path | None = None, tick: Tick = silent
+    settings: Sequence[BoundSetting], *, data_dir: Path | None = None, tick: Tick = silent
 ) -> list[Outcome]:
     """Every setting trained with all its seeds, and its bounds."""
     optima = _optima([setting.source(data_dir) for setting in settings], tick)
@@ -149,7 +149,7 @@ class _Trace:
 
 
 def _outcome(
-    setting: Setting, data: Regression, best: Optimum, tick: Callable[[int], object]
+    setting: BoundSetting, data: Regression, best: Optimum, tick: Callable[[int], object]
 ) -> Outcome:
     traces = [_train(setting, data, best, seed, tick) for seed in range(setting.seeds)]
     problem = theory.Problem(
@@ -181,7 +181,7 @@ def _outcome(
 
 
 def _train(
-    setting: Setting, data: Regression, best: Optimum, seed: int, tick: Callable[[int], object]
+    setting: BoundSetting, data: Regression, best: Optimum, seed: int, tick: Callable[[int], object]
 ) -> _Trace:
     """Algorithm 1, its uplink exact or quantized."""
     down, up = setting.quantizers(setting.q1), setting.quantizers(setting.q2)
@@ -240,7 +240,7 @@ def relative_variance(vectors: Array, levels: int, weights: Array) -> float:
 
 
 def _local_updates(
-    setting: Setting, data: Regression, theta_hat: Array, seed: int, round: int
+    setting: BoundSetting, data: Regression, theta_hat: Array, seed: int, round: int
 ) -> tuple[Array, float]:
     """theta_m^{tau+1} - theta_hat of every device, and the largest E||g||^2 on the way."""
     chosen = _batches(setting, data, seed, round)
@@ -253,7 +253,7 @@ def _local_updates(
     return theta - theta_hat, largest
 
 
-def _batches(setting: Setting, data: Regression, seed: int, round: int) -> Indices:
+def _batches(setting: BoundSetting, data: Regression, seed: int, round: int) -> Indices:
     """The samples of every device and local step; modulo is uneven by less than sizes / 2^32."""
     bits = _bits(seed, round, data.devices, setting.tau * setting.batch)
     chosen = bits.astype(np.int64) % data.sizes[:, None]

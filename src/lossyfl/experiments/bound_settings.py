@@ -14,6 +14,8 @@ from lossyfl.experiments.logistic import Source
 from lossyfl.experiments.regression import Array
 from lossyfl.protocol.schemes import levels
 from lossyfl.quantizers.stochastic import Stochastic
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.settings import settings_of
 from lossyfl.tasks.partitions import partition as check_partition
 from lossyfl.tasks.steps import step
 
@@ -22,7 +24,7 @@ EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class BoundSetting:
     """One line of the table: what is trained, and how.
 
     q1, q2:      levels of the broadcast and of the replies, also by round as 8@0/2@50; or exact
@@ -50,10 +52,11 @@ class Setting:
     regulariser: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("devices", "batch", "seeds", "rounds"):
-            if getattr(self, name) < 1:
-                allowed = "an int of at least 1"
-                raise InputError(name, of="Setting", allowed=allowed, got=getattr(self, name))
+        known = settings_of(Experiment)
+        for name in ("devices", "rounds", "batch"):
+            known[name].check(name, getattr(self, name))
+        if self.seeds < 1:
+            raise InputError("seeds", of="bound", allowed="an int >= 1", got=self.seeds)
         check_partition(self.partition)
         self.quantizers(self.q2)
         # The theorem's own checks of eta, q1, tau and mu, before anything is loaded or trained.
@@ -109,7 +112,7 @@ class Grid:
     q1s: Sequence[str] = (EXACT, "1", "2", "5")
     q2s: Sequence[str] = (EXACT,)
 
-    def settings(self, make: Callable[..., Setting] = Setting) -> list[Setting]:
+    def settings(self, make: Callable[..., BoundSetting] = BoundSetting) -> list[BoundSetting]:
         """Every combination as a setting."""
         return [
             make(q1=q1, q2=q2, tau=tau, partition=partition, eta=eta)

@@ -31,7 +31,7 @@ next     lossyfl codec encode model.safetensors, with a model of yours"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class DemoRow:
     """One quantizer on the example; error is ||x - x_hat||^2 / ||x||^2."""
 
     levels: int
@@ -44,21 +44,21 @@ class Row:
     error: float
 
 
-def measure() -> list[Row]:
+def measure() -> list[DemoRow]:
     """Every quantizer of the demo on the embedded update."""
     asset = files("lossyfl").joinpath("assets/digits_update.safetensors").read_bytes()
     tensors = [t for t in safetensors.parse(asset, of="the example").tensors if t.dtype == "F32"]
     parts = [np.frombuffer(tensor.data, dtype="<f4") for tensor in tensors]
     x = np.concatenate(parts).astype(np.float32)
     lengths = [len(part) for part in parts]
-    rows: list[Row] = []
+    rows: list[DemoRow] = []
     for levels, scale in CHOICES:
         quantizer = Stochastic(levels=levels, scale=scale)
         frame = encode(x, quantizer, rng=stream(0), tensors=lengths)
         info = inspect(frame)
         error = float(np.sum((decode(frame) - x) ** 2) / np.sum(x**2))
         rows.append(
-            Row(
+            DemoRow(
                 levels=levels,
                 scale=scale,
                 nbytes=info.nbytes,
@@ -72,7 +72,7 @@ def measure() -> list[Row]:
     return rows
 
 
-def table(rows: Sequence[Row]) -> Table:
+def table(rows: Sequence[DemoRow]) -> Table:
     """The table of sizes."""
     made = Table(title="A global model update of a 64-128-10 network on digits: 9,610 entries")
     for name in ("q", "scale", "bytes", "bits", "entropy", "paper", "vs 32 bits", "error"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lossyfl.experiments.vectors import Coded
+from lossyfl.experiments.vectors import CodedVector
 from lossyfl.report import sheet
 from lossyfl.report.styles import INK, MARKERS, OTHERS
 from lossyfl.theory import limits
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SPAN = (0.04, 4.0)
-"""Bits an entry that are shown."""
+"""Bits per entry that are shown."""
 WORST = 4.0
 """Errors above this are left out: they are of unbiased quantizers at rates far too low for them."""
 
 
-def draw(measured: Mapping[str, Sequence[Coded]], path: Path) -> None:
+def draw(measured: Mapping[str, Sequence[CodedVector]], path: Path) -> None:
     """Write a figure with axes for each vector to a PNG, SVG or PDF file."""
     columns = min(len(measured), 2)
     shape = (-(-len(measured) // columns), columns)
@@ -39,14 +39,14 @@ def draw(measured: Mapping[str, Sequence[Coded]], path: Path) -> None:
     sheet.write(path, shape, fill)
 
 
-def _plot(axes: "Axes", kinds: Sequence[str], rows: Sequence[Coded]) -> None:
+def _plot(axes: "Axes", kinds: Sequence[str], rows: Sequence[CodedVector]) -> None:
     shown = [row for row in rows if SPAN[0] <= row.bits <= SPAN[1] and row.nmse <= WORST]
     for kind, style, marker in zip(kinds, cycle(OTHERS), cycle(MARKERS), strict=False):
-        own = [row for row in shown if row.kind == kind]
-        if own:
+        points = [row for row in shown if row.kind == kind]
+        if points:
             axes.plot(
-                [row.bits for row in own],
-                [row.nmse for row in own],
+                [row.bits for row in points],
+                [row.nmse for row in points],
                 color=style.light,
                 marker=marker,
                 markersize=4,
@@ -66,6 +66,6 @@ def _plot(axes: "Axes", kinds: Sequence[str], rows: Sequence[Coded]) -> None:
     axes.set_xlim(*SPAN)
     least = min((row.nmse for row in shown if row.nmse > 0), default=1.0)
     axes.set_ylim(bottom=min(limits.gaussian(SPAN[1]), least / 1.5))
-    axes.set_xlabel("Bits an entry, whole frames")
+    axes.set_xlabel("Bits per entry, whole frames")
     axes.set_ylabel("||Q(x) - x||^2 / ||x||^2", parse_math=False)
     sheet.legend(axes)

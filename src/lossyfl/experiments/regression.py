@@ -42,12 +42,12 @@ class Regression:
 
     @property
     def devices(self) -> int:
-        """M."""
+        """How many devices there are."""
         return len(self.starts) - 1
 
     @property
     def sizes(self) -> Indices:
-        """B_m."""
+        """How many samples each device has, B_m."""
         return np.diff(self.starts)
 
     @property
@@ -62,12 +62,12 @@ class Regression:
 
     def device(self, m: int) -> "Regression":
         """The problem of device m alone."""
-        own = slice(*self.starts[m : m + 2])
+        device = slice(*self.starts[m : m + 2])
         return replace(
             self,
-            x=self.x[own],
-            squares=self.squares[own],
-            labels=self.labels[own],
+            x=self.x[device],
+            squares=self.squares[device],
+            labels=self.labels[device],
             starts=np.array([0, self.sizes[m]]),
         )
 

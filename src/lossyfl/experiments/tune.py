@@ -21,7 +21,7 @@ from lossyfl.results.directory import Results
 from lossyfl.results.records import Round, is_number, read_rounds
 
 LAST = 10
-"""Looks whose mean is the accuracy of a run, of those in its last part."""
+"""Evaluations at the end of a run whose mean is its accuracy, at most: of those in its last part."""
 LATE = 5
 """One of so many parts is the last: before, a short run has learned too little to be judged by."""
 RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
@@ -38,7 +38,7 @@ OTHERS = ("predict=true", "down=sparse_ternary,up=sparse_ternary")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a scheme came to: accuracy of its last looks, and bytes a round after the initial model.
+    """What a scheme came to: accuracy of its last evaluations, and bytes per round after the initial model.
 
     down:   of a broadcast
     up:     of one reply, the mean
@@ -65,23 +65,23 @@ def failure(spec: str, why: str) -> Trial:
 def trial(spec: str, folder: Path) -> Trial:
     """The trial that a results directory holds."""
     rounds = read_rounds(Results(folder).rounds)
-    looks = late_looks(rounds)
+    accuracies = late_accuracies(rounds)
     later = rounds[1:] or rounds
     replies = sum(each.replies for each in later)
     return Trial(
         scheme=spec,
-        accuracy=fmean(looks) if looks else 0.0,
+        accuracy=fmean(accuracies) if accuracies else 0.0,
         down=sum(each.down.nbytes for each in later) / len(later),
         up=sum(each.up.nbytes for each in later) / max(replies, 1),
     )
 
 
-def late_looks(rounds: Sequence[Round]) -> list[float]:
+def late_accuracies(rounds: Sequence[Round]) -> list[float]:
     """Accuracies in the last part of a run, the last ones of them; the very last where none is there."""
     late = rounds[-max(len(rounds) // LATE, 1) :]
-    looks = [each.accuracy for each in rounds if is_number(each.accuracy)]
+    accuracies = [each.accuracy for each in rounds if is_number(each.accuracy)]
     there = sum(is_number(each.accuracy) for each in late)
-    return looks[-min(max(there, 1), LAST) :]
+    return accuracies[-min(max(there, 1), LAST) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class Question:
 
     @property
     def entries(self) -> int:
-        """Of the model."""
+        """How many the model has."""
         return sum(self.tensors)
 
     @property
@@ -138,7 +138,7 @@ class Question:
     def check_rates(self) -> None:
         """Raise if there is none."""
         if not self.rates:
-            allowed = f"large enough for {RATES[0]} an entry to be {SMALLEST} B, or budgets given"
+            allowed = f"large enough for {RATES[0]} per entry to be {SMALLEST} B, or budgets given"
             raise InputError("model", of="tune", allowed=allowed, got=f"{self.entries} entries")
 
     def lean(self, down: int, up: int, options: str = "") -> str:
@@ -162,7 +162,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class SearchResult:
     """What a search came to.
 
     best:  None if no scheme will do
@@ -176,7 +176,7 @@ class Answer:
 
 def answer(
     question: Question, down: str | None, up: str | None, attempt: Callable[[str], Trial]
-) -> Answer:
+) -> SearchResult:
     """The best scheme under the budgets `down` and `up`, or without any the one with the fewest bytes.
 
     attempt: the trial of a scheme that can be used; takes long
@@ -188,7 +188,7 @@ def answer(
         while (spec := lower(question, tried)) is not None:
             tried[spec] = attempt(spec)
         words = "fewest bytes with the accuracy kept"
-        return Answer(tried=tried, best=fewest(question, tried), words=words)
+        return SearchResult(tried=tried, best=fewest(question, tried), words=words)
     specs = within(question, down, up)
     for spec in (question.spec("lossless"), *specs):
         try:
@@ -198,7 +198,7 @@ def answer(
         else:
             tried[spec] = attempt(spec)
     words = "learns best within the budgets"
-    return Answer(tried=tried, best=best_within(specs, tried), words=words)
+    return SearchResult(tried=tried, best=best_within(specs, tried), words=words)
 
 
 def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:

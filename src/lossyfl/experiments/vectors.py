@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.compressors import Compressor, Schedule, SendContext
-from lossyfl.compressors.budgeted import ADJUSTABLE, SMALLEST, budgeted_once
+from lossyfl.compressors.budgeted import SMALLEST, budgeted_once
 from lossyfl.errors import InputError
-from lossyfl.quantizers import quantizer
+from lossyfl.quantizers import adjustable_names, quantizer
 from lossyfl.quantizers.targets import target
 from lossyfl.streams import stream
 from lossyfl.types import Vector
@@ -28,8 +28,8 @@ RATES = ("0.05bit", "0.1bit", "0.25bit", "0.5bit", "1bit", "2bit", "3bit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coded:
-    """A vector as a frame: real bytes, bits an entry, and the relative error of one draw.
+class CodedVector:
+    """A vector as a frame: real bytes, bits per entry, and the relative error of one draw.
 
     kind: the quantizer without its rate or levels
     """
@@ -42,14 +42,14 @@ class Coded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class VectorComparison:
     """What all quantizers make of a vector.
 
     rows:    by size
     refused: why some do not take it, by their names
     """
 
-    rows: list[Coded]
+    rows: list[CodedVector]
     refused: dict[str, str]
 
 
@@ -71,11 +71,11 @@ def read(path: Path) -> Vector:
     return x
 
 
-def measure(x: Vector, limit: str | None = None) -> Measured:
+def measure(x: Vector, limit: str | None = None) -> VectorComparison:
     """Every quantizer on a vector: within a budget, or at several rates."""
     some = tuple(r for r in RATES if (target(r, of="tune").rate or 0) * len(x) >= 8 * SMALLEST)
     compressors: dict[tuple[str, str], Compressor] = {}
-    for name in ADJUSTABLE:
+    for name in adjustable_names():
         for each in some if limit is None else (limit,):
             compressor = budgeted_once(each, quantizer(name), of="tune --vector")
             compressor.check([len(x)])
@@ -83,20 +83,20 @@ def measure(x: Vector, limit: str | None = None) -> Measured:
     for spec in FIXED:
         name = spec.partition(":")[0] + (", least error" if "least-error" in spec else "")
         compressors[name, spec] = Schedule.constant(quantizer(spec))
-    rows: list[Coded] = []
+    rows: list[CodedVector] = []
     refused: dict[str, str] = {}
     for (kind, name), compressor in compressors.items():
         try:
             rows.append(coded(name, kind, compressor, x))
         except InputError as error:  # an error out of its reach, or entries too large for it
             refused[name] = str(error)
-    return Measured(rows=sorted(rows, key=lambda each: each.nbytes), refused=refused)
+    return VectorComparison(rows=sorted(rows, key=lambda each: each.nbytes), refused=refused)
 
 
-def coded(name: str, kind: str, compressor: Compressor, x: Vector) -> Coded:
+def coded(name: str, kind: str, compressor: Compressor, x: Vector) -> CodedVector:
     """One vector by one compressor."""
     _, frame = compressor.make(x, SendContext(meta=FrameMeta(), rng=stream(0)))
-    return Coded(
+    return CodedVector(
         quantizer=name,
         kind=kind,
         nbytes=len(frame),

@@ -127,7 +127,7 @@ def _names(path: Path, fd: int) -> bool:
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that only its owner can look into, or make one that is there so.
+    """Make a folder that only its owner can open, or make one that is there so.
 
     Raises OSError if it is a symbolic link, no folder, or somebody else's.
     """

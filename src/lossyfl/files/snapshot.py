@@ -73,7 +73,7 @@ def load(path: Path, kind: type[T], *, mapped: bool = False, digest: bool = True
     """The state of a file; raises if it is of another kind or version, or damaged.
 
     mapped: large arrays stay on the disk until they are used, and cannot be written to
-    digest: whether to look at every byte for that
+    digest: whether to check every byte for that
     """
     if not path.is_file() or path.is_symlink():
         allowed = "one that exists, and no link"
@@ -158,7 +158,8 @@ def _parse(kind: Any, facts: object, path: str, tensors: dict[str, Tensor]) -> o
         return bytes(tensors[path[:-1]].data)
     if origin is dict:
         pairs = _items(facts, path).items()
-        return {_number(k): _parse(arguments[1], v, f"{path}{k}.", tensors) for k, v in pairs}
+        key = str if arguments[0] is str else _number
+        return {key(k): _parse(arguments[1], v, f"{path}{k}.", tensors) for k, v in pairs}
     if origin is tuple:
         if not isinstance(facts, list):
             raise ValueError(f"{path[:-1]} is no list")

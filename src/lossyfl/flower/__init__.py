@@ -5,19 +5,22 @@
 
 Here the words are Flower's where they name Flower's things: node, message, record, strategy, mod. A node
 is one of our devices. What is sent to whom, what is refused and what a device keeps is decided by
-`lossyfl.protocol.server` and `lossyfl.protocol.device`; this package carries their bytes.
+`lossyfl.protocol`, and what every framework's adapter does with it is `lossyfl.adapters`; this package is the
+rest, Flower's own.
 
-    layout     a model as Flower's arrays <-> one vector, and what is not in it
-    statistics which floats of a model are no weights, and travel exactly
-    envelope   what a message of ours holds
-    nodes      which node is which device, and what it is known to hold
-    store      what a device remembers, on its own disk
-    mod        the device's side
-    strategy   the server's side
-    replies    which replies an inner strategy can take
-    arrays     the numbers of models, for the server and for an inner strategy
-    saved      the strategy's checkpoint
-    journal    its results directory
+    mod         the device's side
+    strategy    the server's side
+    training    one start of it, until its end
+    outgoing    messages to nodes, the model replaced by frames
+    incoming    messages from nodes
+    replies     which replies an inner strategy can take
+    weights     what a reply counts
+    aggregating a round's replies -> the next model
+    inner       the strategy inside, and what it carries from round to round (`inner_state`)
+    checkpoint  a training that is gone on from
+    privacy     Flower's noise beside frames
+    records     Flower's records <-> ours
+    framework   Flower's words and its log
 """
 
 from importlib import import_module

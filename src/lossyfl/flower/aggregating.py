@@ -8,29 +8,29 @@ for one model. All other strategies get every reply as a model.
 import math
 from collections.abc import Mapping, Sequence
 from logging import WARNING
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flwr.app import ArrayRecord, Message, MetricRecord
 from numpy.typing import NDArray
 
+from lossyfl.adapters.arrays import Array
+from lossyfl.adapters.exact import bound_beside
+from lossyfl.adapters.layout import Slot
+from lossyfl.adapters.models import is_in_range, unflatten
+from lossyfl.adapters.moves import check_moves
+from lossyfl.adapters.numbers import converted, mean, to_vector, widened, widened_exact
+from lossyfl.adapters.statistics import is_spread
 from lossyfl.compressors.bounded import clipped, norm
 from lossyfl.errors import InputError, Refused
-from lossyfl.flower import layout as layouts
-from lossyfl.flower import privacy
-from lossyfl.flower.arrays import check_width, converted, mean, to_vector, widened, widened_exact
-from lossyfl.flower.logs import log
-from lossyfl.flower.moves import bounds, check_moves
+from lossyfl.flower.framework import log
+from lossyfl.flower.records import from_record, to_record
 from lossyfl.flower.refusing import note, refuse_into, take
-from lossyfl.flower.replies import Answer, leave_out_odd_metrics, loss_key, weight_key
-from lossyfl.flower.statistics import is_spread
+from lossyfl.flower.replies import NodeReply, leave_out_odd_metrics, loss_key, weight_key
 from lossyfl.flower.training import STAND_IN, Training
 from lossyfl.flower.weights import level_losses, weigh
 from lossyfl.protocol.rules import is_within
 from lossyfl.types import Vector
-
-if TYPE_CHECKING:
-    from lossyfl.flower.layout import Slot
 
 SILENT = ("overflow", "clipped", "warned")
 """What the server notes without refusing a reply, or when the round is over."""
@@ -38,15 +38,16 @@ ROUNDING = 1e-6
 """A norm that is no larger than a bound by more than this part of it is one that was bounded elsewhere."""
 
 
-def near(training: Training, answers: Sequence[Answer], failed: list[Message]) -> list[Answer]:
+def near(
+    training: Training, answers: Sequence[NodeReply], failed: list[Message]
+) -> list[NodeReply]:
     """The replies whose arrays beside the vector are not far from what others say."""
-    rule = training.rule
-    if rule.norm == "off" or not training.exact:
+    rule = training.settings.rule
+    most = training.side.most_moves([answer.up for answer in answers])
+    if not most:
         return list(answers)
-    whole = [answer for answer in answers if answer.up.reply]  # others are refused as damaged
-    most = bounds([answer.up.exact for answer in whole], training.exact, rule)
 
-    def check(own: Answer) -> None:
+    def check(own: NodeReply) -> None:
         try:
             check_moves(own.number, own.up.exact, training.exact, most if own.up.reply else {})
         except Refused as error:
@@ -58,8 +59,8 @@ def near(training: Training, answers: Sequence[Answer], failed: list[Message]) -
 
 
 def weigh_all(
-    training: Training, answers: Sequence[Answer], failed: list[Message], *, trained: bool
-) -> tuple[list[Answer], dict[int, float]]:
+    training: Training, answers: Sequence[NodeReply], failed: list[Message], *, trained: bool
+) -> tuple[list[NodeReply], dict[int, float]]:
     """The replies that count, and how much, by device."""
     key, loss = weight_key(training.inner), loss_key(training.inner)
     refuse, capped = refuse_into(training, failed), note(training, "capped")
@@ -73,59 +74,57 @@ def weigh_all(
 def average(
     training: Training,
     number: int,
-    answers: Sequence[Answer],
+    answers: Sequence[NodeReply],
     failed: list[Message],
     weights: dict[int, int],
 ) -> tuple[ArrayRecord, MetricRecord | None]:
     """FedAvg's mean, by the server."""
-    server = training.server
-    server.set_participants(weights)
-    server.compare({answer.number: answer.up.reply for answer in answers})
+    side = training.side
+    side.begin_replies(weights, {answer.number: answer.up for answer in answers})
 
-    def accept(own: Answer) -> None:
+    def accept(own: NodeReply) -> None:
         _check_width(training, own)
-        server.accept(own.number, own.up.reply)
+        side.server.accept(own.number, own.up.reply)
 
     taken = take(training, answers, failed, accept)
-    # The inner strategy looks at metrics and logs; it needs some arrays to do so.
+    # The inner strategy reads metrics and logs; it needs some arrays to do so.
     for answer in taken:
         answer.message.content[training.key] = STAND_IN
     _, metrics = _aggregate_inside(training, number, taken, failed, weights)
-    training.exact = mean([(weights[a.number], a.up.exact) for a in taken], training.exact)
-    return layouts.unflatten(server.theta, training.exact, training.layout), metrics
+    side.exact = mean([(weights[a.number], a.up.exact) for a in taken], side.exact)
+    return to_record(side.model), metrics
 
 
 def hand_on(
     training: Training,
     number: int,
-    answers: Sequence[Answer],
+    answers: Sequence[NodeReply],
     failed: list[Message],
     weights: Mapping[int, float],
 ) -> tuple[ArrayRecord, MetricRecord | None]:
     """Every reply as a model, for the inner strategy."""
-    server, wide = training.server, widened(training.layout)
-    server.set_participants({answer.number: 1 for answer in answers})
-    server.compare({answer.number: answer.up.reply for answer in answers})
+    side, wide = training.side, widened(training.layout)
+    ups = {answer.number: answer.up for answer in answers}
+    side.begin_replies(dict.fromkeys(ups, 1), ups)
 
-    def expand(own: Answer) -> None:
+    def expand(own: NodeReply) -> None:
         _check_width(training, own)
-        trained = server.aggregation_base + _bounded(
-            training, own, server.accept_and_decode(own.number, own.up.reply)
-        )
-        others = widened_exact(own.up.exact)
-        own.message.content[training.key] = layouts.unflatten(trained, others, wide)
+        update = side.server.accept_and_decode(own.number, own.up.reply)
+        trained = side.server.aggregation_base + _bounded(training, own, update)
+        model = unflatten(trained, widened_exact(own.up.exact), wide)
+        own.message.content[training.key] = to_record(model)
 
     taken = take(training, answers, failed, expand)
     arrays, metrics = _aggregate_inside(training, number, taken, failed, weights)
     if arrays is not None:
-        _adopt(training, arrays)
-    return layouts.unflatten(server.theta, training.exact, training.layout), metrics
+        _adopt(training, from_record(arrays))
+    return to_record(side.model), metrics
 
 
 def _aggregate_inside(
     training: Training,
     number: int,
-    taken: Sequence[Answer],
+    taken: Sequence[NodeReply],
     failed: list[Message],
     weights: Mapping[int, float],
 ) -> tuple[ArrayRecord | None, MetricRecord | None]:
@@ -147,7 +146,7 @@ def _log_silent(training: Training) -> None:
             log(WARNING, "lossyfl: reply of device %d: %s: %s", noted.device, reason, detail)
 
 
-def _adopt(training: Training, arrays: ArrayRecord) -> None:
+def _adopt(training: Training, arrays: Mapping[str, Array]) -> None:
     """Go on from what the inner strategy made, if it can be gone on from."""
     missing = [slot.name for slot in training.layout.slots if slot.name not in arrays]
     if missing:
@@ -155,33 +154,33 @@ def _adopt(training: Training, arrays: ArrayRecord) -> None:
         raise InputError("arrays", of="the inner strategy", allowed=allowed, got=got)
     vector = to_vector(arrays, training.layout)
     others = {s.name: arrays[s.name].numpy() for s in training.layout.slots if not s.in_vector}
-    is_sound = is_within(vector) and layouts.is_in_range(vector, training.layout)
+    is_sound = is_within(vector) and is_in_range(vector, training.layout)
     if not is_sound or not all(np.isfinite(own).all() for own in others.values()):
         detail = f"{type(training.inner).__name__} made NaN or infinity; the model stays"
         log(WARNING, "lossyfl: %s", detail)
         training.server.ledger.refusals.note(training.server.round, -1, "overflow", detail)
         return
     training.server.replace_theta(vector)
-    training.exact = {
+    training.side.exact = {
         slot.name: converted(_floored(others[slot.name], slot), slot)
         for slot in training.layout.slots
         if not slot.in_vector
     }
 
 
-def _check_width(training: Training, own: Answer) -> None:
+def _check_width(training: Training, own: NodeReply) -> None:
     """Raise if a reply makes a float16 of the model infinite: the server would not see it."""
     try:
-        check_width(own.number, own.up.reply, training.server.aggregation_base, training.layout)
+        training.side.check_width(own.number, own.up)
     except Refused as error:
         note(training, error.reason)(own, error.detail)
         raise
 
 
-def _bounded(training: Training, own: Answer, update: Vector) -> Vector:
+def _bounded(training: Training, own: NodeReply, update: Vector) -> Vector:
     """A reply, clipped if its device has not done so: noise is made for no more."""
     try:
-        bound = privacy.bound_beside(own.up.exact, training.exact, training.bound)
+        bound = bound_beside(own.up.exact, training.exact, training.side.bound)
     except InputError as error:
         note(training, "unclipped")(own, str(error))
         raise Refused(own.number, "unclipped", str(error)) from error
@@ -194,6 +193,6 @@ def _bounded(training: Training, own: Answer, update: Vector) -> Vector:
     return clipped(update, bound)
 
 
-def _floored(values: NDArray[Any], slot: "Slot") -> NDArray[Any]:
+def _floored(values: NDArray[Any], slot: Slot) -> NDArray[Any]:
     """What a strategy made of an array: optimizers of servers step over zero, variances must not."""
     return np.maximum(values, 0) if slot.statistic and is_spread(slot.name) else values

@@ -1,4 +1,4 @@
-"""A Flower app that trains one of our tasks: for `lossyfl deploy-demo`, benchmarks and tests.
+"""A Flower app that trains one of our tasks: for `scripts.deploy_demo`, benchmarks and tests.
 
 An app as any other; the run config has the names of `lossyfl run`'s settings, and nodes get them with
 every message. With the scheme `plain` it is Flower's FedAvg as it comes: then the client is `plain_client`,
@@ -46,16 +46,16 @@ def main(grid: Grid, context: Context) -> None:
 
 
 def play(grid: Grid, config: UserConfig) -> None:
-    """Train, and write down what was seen after every round, and before the first.
+    """Train, and write down the evaluation of every round, and of the initial model.
 
-    trained, time: when the round was over, and when the model had been looked at
+    trained, time: when the round was over, and when its model had been evaluated
     replies:       how many devices the model was made of
     """
     asked, out = settings(config), Path(str(config["out"]))
     setup, trainer = built(asked)
     came: list[int] = []
 
-    def look(number: int, arrays: ArrayRecord) -> MetricRecord:
+    def evaluated(number: int, arrays: ArrayRecord) -> MetricRecord:
         trained = time.time()
         accuracy = evaluate(trainer, joined(arrays, setup.places))
         line = {
@@ -76,7 +76,7 @@ def play(grid: Grid, config: UserConfig) -> None:
         num_rounds=setup.rounds,
         timeout=float(config.get("timeout", 3600.0)),
         train_config=ConfigRecord({key: config[key] for key in KEYS if key in config}),
-        evaluate_fn=look,
+        evaluate_fn=evaluated,
     )
     if not len(result.arrays):
         raise Stopped("no device replied in any round")

@@ -1,30 +1,25 @@
 """A training written to a file after every round, and gone on from."""
 
+from dataclasses import replace
 from logging import INFO, WARNING
 from pathlib import Path
 
 from flwr.app import ArrayRecord
 
+from lossyfl.adapters.layout import layout_of, read_layout
+from lossyfl.adapters.saved import Saved
 from lossyfl.errors import DiskError
-from lossyfl.flower import layout as layouts
 from lossyfl.flower.defaults import FORMER
-from lossyfl.flower.logs import log
-from lossyfl.flower.saved import Saved, read_inner, restore_inner
+from lossyfl.flower.framework import FLOWER, log
+from lossyfl.flower.inner_state import read_inner, restore_inner
+from lossyfl.flower.records import to_record
 from lossyfl.flower.training import Training
 from lossyfl.protocol.schemes import scheme
 
 
 def save(training: Training, path: Path, number: int) -> None:
     """Write down the state after a round."""
-    saved = Saved(
-        rounds=number,
-        training=training.name,
-        scheme=training.spec,
-        layout=training.layout.text(),
-        server=training.server.state(),
-        nodes=training.nodes.known(),
-        inner=read_inner(training.inner),
-    )
+    saved = training.side.saved(number, read_inner(training.inner))
     try:
         saved.write(path, training.exact)
     except DiskError as error:
@@ -35,22 +30,18 @@ def save(training: Training, path: Path, number: int) -> None:
 def resume(training: Training, path: Path, initial: ArrayRecord, *, is_named: bool) -> ArrayRecord:
     """Go on from the checkpoint; the model that it holds."""
     saved, exact = Saved.read(path)
+    side = training.side
     if not is_named and saved.scheme == FORMER:
-        training.spec, training.scheme = FORMER, scheme(FORMER)
-    wanted, layout = layouts.layout_of(initial, training.named), layouts.read_layout(saved.layout)
-    saved.check(training.spec, wanted)
+        side.settings = replace(side.settings, spec=FORMER, scheme=scheme(FORMER))
+    wanted, layout = layout_of(initial, side.settings.exact), read_layout(saved.layout)
+    saved.check(side.settings.spec, wanted, FLOWER)
     if layout != wanted:
         log(
             WARNING,
             "lossyfl: the same arrays travel exactly as before the checkpoint, no others",
         )
-    training.name, training.rounds_before = saved.training, saved.rounds
-    training.begin(initial, layout)
-    layouts.check_exact(exact, training.layout, of="the checkpoint")
-    training.exact = exact
-    training.server.restore(saved.server)
-    training.nodes.restore(saved.nodes)
+    side.resume(saved, exact, initial, layout)
     restore_inner(training.inner, saved.inner)
     log(INFO, "lossyfl: going on after round %d from %s", saved.rounds, path)
-    training.given = layouts.unflatten(training.server.theta, training.exact, training.layout)
+    training.given = to_record(side.model)
     return training.given

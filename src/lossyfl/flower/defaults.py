@@ -47,18 +47,19 @@ def default_scheme(inner: Strategy, tensors: Sequence[int] = (LARGE,)) -> str:
     return chosen + FIRST if sum(tensors) >= max(LARGE, LONG * len(tensors)) else chosen
 
 
-def coarse(inner: Strategy, chosen: Scheme) -> str:
-    """What to say of a strategy whose replies are too coarse for it; empty for others."""
+def coarse(inner: Strategy, chosen: Scheme) -> tuple[str, ...]:
+    """What to say of a strategy whose replies are too coarse for it; nothing of others."""
     name = _no_mean(inner)
     link = chosen.uplink
     quantizers = link.compressor.quantizers if isinstance(link, ErrorFeedback) else ()
     levels = [own.levels for own in quantizers if isinstance(own, Stochastic)]
     if name is None or not levels or min(levels) >= FINE:
-        return ""
-    return (
+        return ()
+    said = (
         f"{name} takes no mean, in which errors of nodes would cancel: with q2={min(levels)} it learns more "
         f"slowly, or not at all; take q2={FINE},scale=tensor or more"
     )
+    return (said,)
 
 
 def _no_mean(inner: Strategy) -> str | None:

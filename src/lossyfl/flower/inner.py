@@ -11,7 +11,7 @@ from typing import Any, cast
 from flwr.serverapp.strategy import FedAvg, FedProx, Strategy
 
 from lossyfl.errors import InputError
-from lossyfl.protocol.optimizers import Plain
+from lossyfl.protocol.optimizers import PlainStep
 from lossyfl.protocol.schemes import Scheme, scheme
 
 STEPS = (
@@ -24,7 +24,7 @@ STEPS = (
 """What Flower's `start` calls."""
 
 
-class Steps:
+class InnerSteps:
     """The steps of a strategy, as they were before it was led elsewhere."""
 
     def __init__(self, strategy: Strategy) -> None:
@@ -68,7 +68,7 @@ def checked_scheme(inner: Strategy, spec: str, *, outer: type[Strategy]) -> Sche
         allowed = 'a text, such as "lfl:q1=2,q2=2", or "lossless" for exact floats'
         raise InputError("scheme", of="LossyStrategy", allowed=allowed, got=spec)
     chosen = scheme(spec)
-    if not isinstance(chosen.optimizer, Plain) and not averages(inner):
+    if not isinstance(chosen.optimizer, PlainStep) and not averages(inner):
         allowed = f"none with {type(inner).__name__}, which takes the server's step itself"
         raise InputError("server_optimizer", of="LossyStrategy", allowed=allowed, got=spec)
     return chosen

@@ -1,16 +1,19 @@
 """Messages to nodes: the model replaced by the frames that each of them lacks."""
 
-from dataclasses import replace
+import math
+from collections.abc import Sequence
 
 from flwr.app import ArrayRecord, ConfigRecord, Message, RecordDict
 from flwr.serverapp import Grid
 
+from lossyfl.adapters.envelope import pack_down
+from lossyfl.adapters.records import pack_frames
 from lossyfl.errors import InputError
-from lossyfl.flower.envelope import Down, pack_down, pack_frames
-from lossyfl.flower.nodes import Peer
+from lossyfl.flower import privacy
+from lossyfl.flower.records import size_of, to_configs
+from lossyfl.flower.refusing import say_once
 from lossyfl.flower.training import Training
 from lossyfl.protocol.digests import NOTHING
-from lossyfl.protocol.states import UNKNOWN, Delivery
 
 
 def wrap(
@@ -23,52 +26,39 @@ def wrap(
     asked = {message.metadata.dst_node_id for message in messages}
     training.online = frozenset(grid.get_node_ids()) | asked
     for message, content in zip(messages, before, strict=True):
-        peer = training.nodes[message.metadata.dst_node_id]
-        is_new = peer.held == NOTHING
-        delivery = _delivery(training, peer)
+        node = message.metadata.dst_node_id
+        is_new = training.side.peers[node].held == NOTHING
+        delivery = training.side.delivery(node)
         frames = tuple(map(id, delivery.frames))
         slot = (id(content), is_new, delivery.accepted, *frames)
         if slot not in shared:
-            layout = training.layout.text() if is_new else ""
             if frames not in pieces:
-                pieces[frames] = pack_frames(delivery.frames)
-            made = _content(training, content, record, delivery, layout)
-            shared[slot] = RecordDict({**made, **pieces[frames]})
+                pieces[frames] = to_configs(pack_frames(delivery.frames))
+            rest = _without_model(training, content, record)
+            down = training.side.down(delivery, training.key, is_new=is_new)
+            shared[slot] = RecordDict({**rest, **to_configs(pack_down(down)), **pieces[frames]})
         message.content = shared[slot]
-        training.journal.carried(message, down=True)
+        training.journal.carried_down(size_of(message))
         if delivery.frames:
             training.journal.beside(training.exact)
     training.sent = messages
     return messages
 
 
-def _delivery(training: Training, peer: Peer) -> Delivery:
-    if not training.server.is_member(peer.number):
-        training.server.join(peer.number, 1)
-    delivery = training.server.frames_for(peer.number, peer.held)
-    return delivery if peer.known else replace(delivery, accepted=UNKNOWN)
-
-
-def _content(
-    training: Training, content: RecordDict, record: ArrayRecord, delivery: Delivery, layout: str
-) -> RecordDict:
-    """The inner strategy's records, the model replaced by frames."""
+def _without_model(training: Training, content: RecordDict, record: ArrayRecord) -> RecordDict:
+    """The inner strategy's records but for the model, whose name is noted."""
     keys = [key for key, own in content.array_records.items() if own is record]
     if len(keys) != 1:
         allowed = "one that sends the model it is given"
         raise InputError("inner", of="LossyStrategy", allowed=allowed, got="another")
     training.key = keys[0]
-    rest = {key: own for key, own in content.items() if key != training.key}
-    down = Down(
-        training=training.name,
-        scheme=training.spec,
-        seed=training.seed,
-        held=training.server.held,
-        accepted=delivery.accepted,
-        key=training.key,
-        frames=delivery.frames,
-        layout=layout,
-        exact=training.exact if delivery.frames else {},
-        bound=training.bound,
-    )
-    return RecordDict({**rest, **pack_down(down)})
+    return RecordDict({key: own for key, own in content.items() if key != training.key})
+
+
+def warn_unbounded(training: Training, messages: Sequence[Message]) -> None:
+    """Say once that a norm which others than Flower's wrappers send to nodes does not concern us."""
+    first = next(iter(messages), None)
+    is_bounded = training.side.bound < math.inf
+    if is_bounded or first is None or not privacy.has_clipping_norm(first.content):
+        return
+    say_once(training, "unbounded", privacy.unbounded(training.inner))

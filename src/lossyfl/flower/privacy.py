@@ -8,7 +8,6 @@ server clips what comes in longer all the same. docs/privacy.md says what follow
 
 import math
 
-import numpy as np
 from flwr.app import RecordDict
 from flwr.common.secure_aggregation.secaggplus_constants import RECORD_KEY_CONFIGS
 from flwr.serverapp.strategy import (
@@ -20,10 +19,12 @@ from flwr.serverapp.strategy import (
 )
 from flwr.supercore.differential_privacy import KEY_CLIPPING_NORM
 
+from lossyfl.adapters.arrays import kind_of
+from lossyfl.adapters.layout import Layout
 from lossyfl.errors import InputError
-from lossyfl.flower.layout import Exact, Layout, whole_values
 from lossyfl.flower.weights import Weights
 from lossyfl.protocol.rules import ReplyRule
+from lossyfl.protocol.server import DEFAULT_RULE
 
 CLIENT_SIDE = (
     DifferentialPrivacyClientSideFixedClipping,
@@ -46,6 +47,13 @@ def wrapper_in(inner: Strategy) -> Strategy | None:
         return inner
     inside = getattr(inner, "strategy", None)  # as wrappers of Flower's have it
     return wrapper_in(inside) if isinstance(inside, Strategy) else None
+
+
+def usual(inner: Strategy) -> tuple[Weights, ReplyRule]:
+    """How replies count, and the rule for them, if nobody says so: noise is made for equal ones."""
+    if wrapper_in(inner) is not None:
+        return "equal", ReplyRule(norm="off")
+    return "capped", DEFAULT_RULE
 
 
 def clipping_norm(inner: Strategy) -> float:
@@ -93,7 +101,7 @@ def cautions(inner: Strategy, layout: Layout, weights: Weights, rule: ReplyRule)
             f"with {name} a reply must not be judged by the norms of others, of which it would tell: "
             'ReplyRule(norm="off")'
         )
-    whole = [slot.name for slot in layout.slots if _kind(slot.dtype) not in "fc"]
+    whole = [slot.name for slot in layout.slots if kind_of(slot.dtype) not in "fc"]
     if whole:
         said.append(
             f"{name} neither clips nor hides whole numbers: leave {whole[0]} out of the model, "
@@ -105,24 +113,3 @@ def cautions(inner: Strategy, layout: Layout, weights: Weights, rule: ReplyRule)
     ):  # where nodes clip, their devices bound the whole vector
         said.append(f"{name} does not clip arrays without axes: give {single[0]} the shape (1,)")
     return tuple(said)
-
-
-def _kind(dtype: str) -> str:
-    """NumPy's letter for a kind of numbers; it does not know bfloat16."""
-    return "f" if dtype == "bfloat16" else np.dtype(dtype).kind
-
-
-def bound_beside(others: Exact, before: Exact, bound: float) -> float:
-    """What is left of a bound for the frame beside floats that travel exactly; raises if nothing is."""
-    if bound == math.inf:
-        return bound
-    energy = 0.0
-    for name, array in others.items():
-        if _kind(array.dtype) in "fc":
-            change = whole_values(array) - whole_values(before[name])
-            energy += float(np.sum(np.abs(change).astype(np.float64) ** 2))
-    if not energy <= bound**2:
-        allowed = f"within the clipping norm of {bound:g}"
-        got = f"{math.sqrt(energy):g} for arrays that travel exactly"
-        raise InputError("change", of="a reply", allowed=allowed, got=got)
-    return math.sqrt(bound**2 - energy)

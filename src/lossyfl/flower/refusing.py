@@ -8,10 +8,11 @@ from logging import WARNING
 
 from flwr.app import Message
 
+from lossyfl.adapters.logs import LONGEST_LINE, shown
 from lossyfl.errors import LossyflError, Refused
-from lossyfl.flower.logs import LONGEST_LINE, log, shown
+from lossyfl.flower.framework import log
 from lossyfl.flower.mod import REFUSED
-from lossyfl.flower.replies import Answer, Note, Refuse, as_error, refusal_of
+from lossyfl.flower.replies import NodeReply, Note, Refuse, as_error, refusal_of
 from lossyfl.flower.training import Training
 from lossyfl.protocol.aggregation import ELSEWHERE
 
@@ -23,18 +24,18 @@ NOBODY = -1
 
 def take(
     training: Training,
-    answers: Sequence[Answer],
+    answers: Sequence[NodeReply],
     failed: list[Message],
-    work: Callable[[Answer], None],
-) -> list[Answer]:
+    work: Callable[[NodeReply], None],
+) -> list[NodeReply]:
     """Do something with every reply; those with which it could be done."""
-    taken: list[Answer] = []
+    taken: list[NodeReply] = []
     for answer in answers:
         try:
             work(answer)
         except Refused as error:
             if error.reason in ELSEWHERE:
-                training.nodes.forget(answer.node)
+                training.side.peers.forget(answer.node)
             failed.append(refuse(training, answer.message, error, noted=True))
         except Exception as error:  # that answer's, logged by `refusal_of`
             failed.append(refuse(training, answer.message, refusal_of(error, answer.node)))
@@ -66,7 +67,7 @@ def refuse(
 def refuse_into(training: Training, failed: list[Message]) -> Refuse:
     """Refuse replies, and add them to those that failed."""
 
-    def add(answer: Answer, error: LossyflError) -> None:
+    def add(answer: NodeReply, error: LossyflError) -> None:
         failed.append(refuse(training, answer.message, error))
 
     return add
@@ -75,7 +76,7 @@ def refuse_into(training: Training, failed: list[Message]) -> Refuse:
 def note(training: Training, reason: str) -> Note:
     """Note something about a reply that is taken all the same; the log has it once for each device."""
 
-    def note(answer: Answer, detail: str) -> None:
+    def note(answer: NodeReply, detail: str) -> None:
         if (answer.number, reason) not in training.warned:
             log(WARNING, "lossyfl: node %d, device %d: %s", answer.node, answer.number, detail)
         training.warned.add((answer.number, reason))

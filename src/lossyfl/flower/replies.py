@@ -15,13 +15,15 @@ from typing import cast
 from flwr.app import Error, Message, MetricRecord
 from flwr.serverapp.strategy import Strategy
 
+from lossyfl.adapters.envelope import Up
+from lossyfl.adapters.logs import LONGEST_LINE, shown
+from lossyfl.adapters.records import Foreign
 from lossyfl.errors import InputError, LossyflError
-from lossyfl.flower.envelope import Foreign, Up
-from lossyfl.flower.logs import LONGEST_LINE, log, log_traceback, shown
+from lossyfl.flower.framework import FLOWER, log
 from lossyfl.protocol.rules import LARGEST
 
-Refuse = Callable[["Answer", LossyflError], None]
-Note = Callable[["Answer", str], None]
+Refuse = Callable[["NodeReply", LossyflError], None]
+Note = Callable[["NodeReply", str], None]
 Shape = tuple[str, int | None]
 """A metric: its name, and how many numbers it has if it is a list."""
 
@@ -39,7 +41,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class NodeReply:
     """A reply that came through the mod."""
 
     node: int
@@ -62,7 +64,7 @@ def refusal_of(error: Exception, node: int) -> LossyflError:
     if isinstance(error, LossyflError):
         return error
     log(WARNING, "lossyfl: node %d: no check has foreseen its answer:", node)
-    log_traceback(error)
+    FLOWER.log_traceback(error)
     return Foreign(f"it caused {type(error).__name__}: {shown(error)}")
 
 
@@ -98,7 +100,7 @@ def _setting(inner: Strategy, name: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def alike(answers: Sequence[Answer], refuse: Refuse, *, trained: bool) -> list[Answer]:
+def alike(answers: Sequence[NodeReply], refuse: Refuse, *, trained: bool) -> list[NodeReply]:
     """The replies whose metrics have the form that most have.
 
     trained: the model was taken out already, so that no arrays may be left; arrays in answers to an
@@ -107,7 +109,7 @@ def alike(answers: Sequence[Answer], refuse: Refuse, *, trained: bool) -> list[A
     forms = {answer.number: _form(answer.message, trained=trained) for answer in answers}
     counts = Counter(form for form in forms.values() if form is not None)
     usual = counts.most_common(1)[0][0] if counts else None
-    taken: list[Answer] = []
+    taken: list[NodeReply] = []
     for answer in answers:
         form = forms[answer.number]
         if form is not None and form == usual:
@@ -135,7 +137,7 @@ def _length(value: object) -> int | None:
 
 
 def leave_out_odd_metrics(
-    answers: Sequence[Answer], weights: Mapping[int, float], key: str | None, note: Note
+    answers: Sequence[NodeReply], weights: Mapping[int, float], key: str | None, note: Note
 ) -> None:
     """Put the mean of the others where a metric is NaN, infinite or beyond all measure.
 

@@ -13,10 +13,9 @@ The inner strategy samples nodes, aggregates and logs as ever; it sees models, w
 `checkpoint` goes on after a restart, `inner` is the strategy inside.
 """
 
-import math
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from logging import INFO, WARNING
 from pathlib import Path
 from typing import Any, cast
@@ -25,36 +24,31 @@ from flwr.app import ArrayRecord, ConfigRecord, Message, MetricRecord
 from flwr.serverapp import Grid
 from flwr.serverapp.strategy import Result, Strategy
 
+from lossyfl.adapters.journal import Journal
+from lossyfl.adapters.layout import layout_of
+from lossyfl.adapters.training import ServerSettings, ServerTraining
 from lossyfl.errors import InputError
-from lossyfl.flower import layout as layouts
 from lossyfl.flower import privacy
 from lossyfl.flower.aggregating import average, hand_on, near, weigh_all
 from lossyfl.flower.checkpoint import resume, save
 from lossyfl.flower.defaults import coarse, default_scheme
-from lossyfl.flower.folders import default_root, remove_training
+from lossyfl.flower.framework import FLOWER, log
 from lossyfl.flower.incoming import unwrap
-from lossyfl.flower.inner import Steps, averages, checked_scheme, led_to, own_start
-from lossyfl.flower.journal import Journal
-from lossyfl.flower.logs import log
-from lossyfl.flower.outgoing import wrap
-from lossyfl.flower.refusing import note, refuse_into, say_once
-from lossyfl.flower.replies import Answer, alike, leave_out_odd_metrics, weight_key
-from lossyfl.flower.training import Training
+from lossyfl.flower.inner import InnerSteps, averages, checked_scheme, led_to, own_start
+from lossyfl.flower.outgoing import warn_unbounded, wrap
+from lossyfl.flower.places import clean_up, results_folder
+from lossyfl.flower.refusing import note, refuse_into
+from lossyfl.flower.replies import alike, leave_out_odd_metrics, weight_key
+from lossyfl.flower.training import Evaluate, Training
 from lossyfl.flower.weights import Weights, check_weights, whole_weights
 from lossyfl.protocol.rules import ReplyRule
-from lossyfl.protocol.server import DEFAULT_RULE, Server
+from lossyfl.protocol.server import Server
 from lossyfl.results.records import Round
 
 MOST_THREADS = 4
 """More do not help: coding waits for memory."""
 OWN = ("inner", "spec", "seed")
 """Attributes of the wrapper that anybody may see."""
-RUN_ID = "{run_id}"
-"""In the name of a results directory."""
-SIMULATION = "InMemoryGrid"
-"""The grid of Flower's simulation engine, whose class has moved between its modules."""
-
-Evaluate = Callable[[int, ArrayRecord], MetricRecord | None]
 
 
 class LossyStrategy(Strategy):
@@ -72,7 +66,7 @@ class LossyStrategy(Strategy):
                the median; "said", without a cap; "equal"; or a number for each device
     rule:      what to do with a reply that is far larger than others; refused, by default
     exact:     names of further arrays that must not be quantized, with * for anything; statistics of batch
-               norms and the like are known (`lossyfl.flower.statistics`)
+               norms and the like are known (`lossyfl.adapters.statistics`)
 
     With a wrapper for differential privacy inside, replies count the same and are not compared by default:
     its noise is made for that.
@@ -99,10 +93,8 @@ class LossyStrategy(Strategy):
         self.spec = scheme if self._is_named else default_scheme(inner)
         self._scheme = checked_scheme(inner, self.spec, outer=LossyStrategy)
         privacy.check_accountant(inner, saves=save_to is not None)
-        is_private = privacy.wrapper_in(inner) is not None
-        usual: Weights = "equal" if is_private else "capped"
-        self._weights: Weights = usual if weights is None else check_weights(weights)
-        usual_rule = ReplyRule(norm="off") if is_private else DEFAULT_RULE
+        usual_weights, usual_rule = privacy.usual(inner)
+        self._weights: Weights = usual_weights if weights is None else check_weights(weights)
         self._rule = usual_rule if rule is None else rule
         self._log_bytes = log_bytes
         self._threads = min(os.cpu_count() or 1, MOST_THREADS) if threads is None else threads
@@ -113,19 +105,23 @@ class LossyStrategy(Strategy):
 
     def _anew(self, results: Path | None) -> Training:
         """Another training: nothing is known of any node."""
-        return Training(
-            inner=self.inner,
-            steps=Steps(self.inner),
+        settings = ServerSettings(
             spec=self.spec,
             scheme=self._scheme,
             seed=self.seed,
-            weights=self._weights,
+            exact=self._named,
             rule=self._rule,
-            averages=averages(self.inner),
-            named=self._named,
             log_bytes=self._log_bytes,
             threads=self._threads,
-            journal=Journal(results),
+            framework=FLOWER,
+        )
+        return Training(
+            inner=self.inner,
+            steps=InnerSteps(self.inner),
+            side=ServerTraining(settings=settings),
+            weights=self._weights,
+            averages=averages(self.inner),
+            journal=Journal(results, FLOWER),
         )
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  whatever the inner one has
@@ -136,7 +132,7 @@ class LossyStrategy(Strategy):
     def __setattr__(self, name: str, value: object) -> None:
         if name == "inner" and "_training" in vars(self):  # another one goes on with the training
             another = cast("Strategy", value)
-            self._training.inner, self._training.steps = another, Steps(another)
+            self._training.inner, self._training.steps = another, InnerSteps(another)
         own = name.startswith("_") or name in OWN or hasattr(type(self), name)
         if own or not hasattr(self.inner, name):
             super().__setattr__(name, value)
@@ -172,38 +168,39 @@ class LossyStrategy(Strategy):
         evaluate_fn: Evaluate | None = None,
     ) -> Result:
         """Run all rounds, or those that a checkpoint leaves; what is shown counts from the first."""
-        layout = layouts.layout_of(initial_arrays, self._named)
+        layout = layout_of(initial_arrays, self._named)
         if not self._is_named:
             self.spec = default_scheme(self.inner, layout.tensors)
             self._scheme = checked_scheme(self.inner, self.spec, outer=LossyStrategy)
         self._scheme.check(layout.tensors, num_rounds)
-        if said := coarse(self.inner, self._scheme):
-            log(WARNING, "lossyfl: %s", said)
-        for caution in privacy.cautions(self.inner, layout, self._weights, self._rule):
+        for caution in (
+            *coarse(self.inner, self._scheme),
+            *privacy.cautions(self.inner, layout, self._weights, self._rule),
+        ):
             log(WARNING, "lossyfl: %s", caution)
         self._started = True
-        training = self._training = self._anew(_folder(self._results, grid))
+        training = self._training = self._anew(results_folder(self._results, grid))
         arrays, journal = self._first(initial_arrays), training.journal
-        journal.begin(self.spec, num_rounds, self.seed, done=training.rounds_before)
-        if training.rounds_before:
-            journal.go_on(self.server, training.rounds_before)
+        journal.begin(self.spec, num_rounds, self.seed, done=training.side.rounds_before)
+        if training.side.rounds_before:
+            journal.go_on(self.server, training.side.rounds_before)
         journal.model_bytes = sum(len(array.data) for array in initial_arrays.values())
         try:
             result = self._run(
                 grid,
                 arrays,
-                max(num_rounds - training.rounds_before, 0),
+                max(num_rounds - training.side.rounds_before, 0),
                 timeout,
                 train_config,
                 evaluate_config,
-                None if evaluate_fn is None else self._watched(evaluate_fn),
+                None if evaluate_fn is None else training.watched(evaluate_fn),
             )
         except BaseException as error:
-            journal.stop(training.server_or_none, error)
+            journal.stop(training.side.server_or_none, error)
             raise
         finally:
-            self._clean_up(grid)
-        journal.end(training.server_or_none)
+            clean_up(self._training, grid, saves=self._save_to is not None)
+        journal.end(training.side.server_or_none)
         if not len(result.arrays):  # no round was left, or none gave a model
             result.arrays = arrays
         return result
@@ -213,21 +210,13 @@ class LossyStrategy(Strategy):
         if self._save_to is None or not self._save_to.is_file():
             return initial
         arrays = resume(self._training, self._save_to, initial, is_named=self._is_named)
-        self.spec, self._scheme = self._training.spec, self._training.scheme
+        settings = self._training.settings
+        self.spec, self._scheme = settings.spec, settings.scheme
         return arrays
-
-    def _clean_up(self, grid: Grid) -> None:
-        """Remove what the nodes of a simulation keep on this machine, if nobody can go on from it."""
-        if type(grid).__name__ != SIMULATION or self._save_to is not None:
-            return
-        removed = remove_training(default_root(), self._training.name)
-        if not removed and self._training.nodes.known():
-            where = "lossyfl-dir or LossyMod(state_dir=...)"
-            log(INFO, "lossyfl: nodes keep their state by %s: lossyfl flower clean FOLDER", where)
 
     def _run(self, *settings: Any) -> Result:  # noqa: ANN401  as `start` takes them
         """Flower's loop of rounds, or the inner strategy's own around our steps."""
-        own, self._training.steps = own_start(self.inner), Steps(self.inner)
+        own, self._training.steps = own_start(self.inner), InnerSteps(self.inner)
         if own is None:
             return super().start(*settings)
         with led_to(self, self.inner):
@@ -240,13 +229,13 @@ class LossyStrategy(Strategy):
     ) -> Iterable[Message]:
         """The inner strategy's messages, with frames for models."""
         training = self._training
-        training.journal.flush(training.server_or_none)
+        training.journal.flush(training.side.server_or_none)
         training.journal.open()
         self._check_outermost()
         record, number = training.open(arrays), training.number(server_round)
-        training.bound = privacy.clipping_norm(self.inner)  # it may change with every round
+        training.side.bound = privacy.clipping_norm(self.inner)  # it may change with every round
         messages = list(training.steps.configure_train(number, record, config, grid))
-        self._warn_unbounded(messages)
+        warn_unbounded(training, messages)
         return wrap(training, messages, record, grid)
 
     def aggregate_train(
@@ -256,8 +245,10 @@ class LossyStrategy(Strategy):
         started = time.perf_counter()
         training, number = self._training, self._training.number(server_round)
         answers, failed = unwrap(training, list(replies))
-        training.nodes.next_round()
-        answers = near(training, self._alike(answers, failed, trained=True), failed)
+        training.side.peers.next_round()
+        answers = near(
+            training, alike(answers, refuse_into(training, failed), trained=True), failed
+        )
         answers, weights = weigh_all(training, answers, failed, trained=True)
         for answer in answers:
             training.journal.worked(answer.up)
@@ -271,19 +262,6 @@ class LossyStrategy(Strategy):
         if self._save_to is not None:
             save(training, self._save_to, number)
         return arrays, metrics
-
-    def _warn_unbounded(self, messages: Sequence[Message]) -> None:
-        """Say once that a norm which others than Flower's wrappers send to nodes does not concern us."""
-        first = next(iter(messages), None)
-        is_bounded = self._training.bound < math.inf
-        if is_bounded or first is None or not privacy.has_clipping_norm(first.content):
-            return
-        say_once(self._training, "unbounded", privacy.unbounded(self.inner))
-
-    def _alike(
-        self, answers: Sequence[Answer], failed: list[Message], *, trained: bool
-    ) -> list[Answer]:
-        return alike(answers, refuse_into(self._training, failed), trained=trained)
 
     # Evaluation
 
@@ -303,34 +281,18 @@ class LossyStrategy(Strategy):
         """What the inner strategy makes of the metrics."""
         training = self._training
         answers, failed = unwrap(training, list(replies))
-        alike_ones = self._alike(answers, failed, trained=False)
+        alike_ones = alike(answers, refuse_into(training, failed), trained=False)
         taken, weights = weigh_all(training, alike_ones, failed, trained=False)
         leave_out_odd_metrics(taken, weights, weight_key(self.inner), note(training, "metric"))
         messages = [answer.message for answer in taken] + failed
         metrics = training.steps.aggregate_evaluate(training.number(server_round), messages)
-        training.journal.looked(metrics)
+        training.journal.evaluated(metrics)
         return metrics
 
-    def _watched(self, evaluate: Evaluate) -> Evaluate:
-        def watched(server_round: int, arrays: ArrayRecord) -> MetricRecord | None:
-            metrics = evaluate(self._training.number(server_round), arrays)
-            if server_round:
-                self._training.journal.looked(metrics, server=True)
-            return metrics
-
-        return watched
-
     def _check_outermost(self) -> None:
-        """Raise if another strategy runs the rounds: it would find frames where it looks for models."""
+        """Raise if another strategy runs the rounds: it would find frames where it expects models."""
         if not self._started:
             allowed = (
                 "the outermost strategy: LossyStrategy(Other(...)), not Other(LossyStrategy(...))"
             )
             raise InputError("place", of="LossyStrategy", allowed=allowed, got="inside another")
-
-
-def _folder(results: Path | None, grid: Grid) -> Path | None:
-    """The results directory of a run."""
-    if results is None or RUN_ID not in str(results):
-        return results
-    return Path(str(results).replace(RUN_ID, str(grid.run.run_id)))

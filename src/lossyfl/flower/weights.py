@@ -12,11 +12,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Literal, cast
 
+from lossyfl.adapters.logs import shown
 from lossyfl.errors import InputError, Refused
-from lossyfl.flower.logs import shown
-from lossyfl.flower.replies import Answer, Note, Refuse, refusal_of
+from lossyfl.flower.replies import NodeReply, Note, Refuse, refusal_of
 from lossyfl.protocol.rules import LARGEST, capped_weights
-from lossyfl.protocol.server import MAX_SAMPLES
+from lossyfl.protocol.states import MAX_SAMPLES
 
 Weights = Literal["capped", "said", "equal"] | Mapping[int, int]
 FRACTION = 1 << 20
@@ -42,8 +42,8 @@ def check_weights(weights: Weights) -> Weights:
 
 
 def weigh(
-    answers: Sequence[Answer], key: str, setting: Weights, refuse: Refuse, note: Note
-) -> tuple[list[Answer], dict[int, float]]:
+    answers: Sequence[NodeReply], key: str, setting: Weights, refuse: Refuse, note: Note
+) -> tuple[list[NodeReply], dict[int, float]]:
     """The replies that count, and what they count, which is written into their metrics, too."""
     heard: dict[int, float] = {}
     for answer in answers:
@@ -52,7 +52,7 @@ def weigh(
         except Exception as error:  # that answer's, logged by `refusal_of`
             refuse(answer, refusal_of(error, answer.node))
     weights = _capped(heard) if setting == "capped" else heard
-    taken: list[Answer] = []
+    taken: list[NodeReply] = []
     for answer in answers:
         said, weight = heard.get(answer.number), weights.get(answer.number)
         if said is None:
@@ -68,10 +68,10 @@ def weigh(
 
 
 def level_losses(
-    answers: Sequence[Answer], key: str, setting: Weights, refuse: Refuse, note: Note
-) -> list[Answer]:
+    answers: Sequence[NodeReply], key: str, setting: Weights, refuse: Refuse, note: Note
+) -> list[NodeReply]:
     """The replies whose losses have powers; unless all count as said, far ones count as nearer ones."""
-    taken: list[Answer] = []
+    taken: list[NodeReply] = []
     for answer in answers:
         value = cast("object", answer.metrics.get(key))
         if isinstance(value, int | float) and 0 <= value <= LARGEST:
@@ -91,7 +91,7 @@ def level_losses(
     return taken
 
 
-def _said(answer: Answer, key: str, setting: Weights) -> float:
+def _said(answer: NodeReply, key: str, setting: Weights) -> float:
     """What a reply says that it counts, or what the server says."""
     if setting == "equal":
         return 1

@@ -156,13 +156,13 @@ enum { SHORT_PIECE = 1 << 14, LONG_PIECE = 1 << 16 };
 /* Whether all arrays fit together, and the piece that is best for them. */
 static int is_vector(Vector *all, int64_t x_len, int64_t low_len, int64_t high_len, int64_t symbols_len,
                      int64_t counts_len, int64_t lanes_len, int64_t threads) {
-  const int64_t least = 2 * all->q + 1 + all->twin;
   if (!are_bounds(all->bounds, all->bounds_len, x_len) || low_len != all->bounds_len - 1 || high_len != low_len) return 0;
   if (symbols_len != x_len || all->q < 1 || all->q > 0x7FFF || all->twin < 0 || all->twin > 1 || threads < 1) return 0;
+  const int64_t least = 2 * all->q + 1 + all->twin; /* of small numbers: what comes in may be anything */
   all->width = counts_len / threads;
   all->piece = all->width <= FEW ? SHORT_PIECE : LONG_PIECE;
   if (all->width < least) return 0;
-  return all->wide_symbols ? all->width <= 1 << 16 && lanes_len / 4 / threads >= all->width : least <= 256;
+  return all->wide_symbols ? all->width <= 1 << 16 && lanes_len / 4 / threads >= all->width : all->width <= 256;
 }
 
 /* All symbols and their counts, which are the first of all workers'. */

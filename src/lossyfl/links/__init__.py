@@ -1,9 +1,23 @@
 """Links: what is sent in one direction, given what the receiver already holds."""
 
-from lossyfl.links.base import Link, LinkState
+from lossyfl.links.base import Downlink, Link, Sent
+from lossyfl.links.compensated import Compensated
 from lossyfl.links.direct import Direct
 from lossyfl.links.error_feedback import ErrorFeedback
 from lossyfl.links.lossless import Lossless
+from lossyfl.links.predicted import Predicted
 from lossyfl.links.tracked import Tracked
+from lossyfl.links.whole_model import WholeModel
 
-__all__ = ["Direct", "ErrorFeedback", "Link", "LinkState", "Lossless", "Tracked"]
+__all__ = [
+    "Compensated",
+    "Direct",
+    "Downlink",
+    "ErrorFeedback",
+    "Link",
+    "Lossless",
+    "Predicted",
+    "Sent",
+    "Tracked",
+    "WholeModel",
+]

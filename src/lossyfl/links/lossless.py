@@ -1,13 +1,11 @@
-"""The exact vector, 32 bits an entry."""
+"""The exact vector, 32 bits per entry."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from lossyfl.compressors.base import SendContext
 from lossyfl.compressors.bounded import clipped
-from lossyfl.links.base import LinkState
+from lossyfl.links.base import Sent
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
 from lossyfl.wire.frame import pack_raw
@@ -15,34 +13,35 @@ from lossyfl.wire.header import HARD_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoState:
+    """Nothing is remembered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lossless:
     """Sends x as it is."""
 
-    incremental: ClassVar[bool] = False
+    compressor = None
+    keeps_error = False
+    forgets_error = False
+    incremental = False
 
-    def init(self, start: Vector) -> LinkState:
+    def init(self, start: Vector) -> NoState:
         """Nothing to remember."""
         del start
-        return LinkState()
+        return NoState()
 
-    def fits(self, state: LinkState, entries: int) -> bool:
-        """Whether its vectors have the lengths that they need."""
-        del entries
-        return state.lengths == (0, 0, 0)
-
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
-        """All can be sent."""
-        del tensors, rounds
-
-    def send(self, x: Vector, state: LinkState, context: SendContext) -> tuple[bytes, LinkState]:
-        """X as raw floats."""
+    def send(self, x: Vector, state: NoState, context: SendContext) -> Sent[NoState]:
+        """The frame of x as raw floats; clipped, where the context sets a bound."""
         whole = x if context.bound == math.inf else clipped(x, context.bound)
-        return pack_raw(whole, context.meta), state
+        frame = pack_raw(whole, context.meta)
+        return Sent(frame=frame, state=state, source=lambda: whole)
 
-    def quantized(self, x: Vector, state: LinkState, context: SendContext) -> None:
-        """Nothing is."""
-        del x, state, context
-
-    def receive(self, frame: bytes, state: LinkState) -> tuple[Vector, LinkState]:
-        """X."""
+    def receive(self, frame: bytes, state: NoState) -> tuple[Vector, NoState]:
+        """The x that was sent, to the bit."""
         return decode(frame, max_entries=HARD_LIMIT), state  # the caller knows the length
+
+    def undo(self, frame: bytes, state: NoState) -> NoState:
+        """The vector is lost: there is nowhere to keep it."""
+        del frame
+        return state

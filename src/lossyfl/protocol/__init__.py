@@ -1,1 +1,1 @@
-"""protocol."""
+"""Server and device of Algorithm 1: frames in, frames out, whatever carries them."""

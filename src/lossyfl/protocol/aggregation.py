@@ -8,13 +8,15 @@ round: there replies wait until all are in.
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lossyfl.errors import Refused
-from lossyfl.protocol.ledger import Ledger, entry_of
+from lossyfl.protocol.ledger import Ledger
+from lossyfl.protocol.membership import Membership
 from lossyfl.protocol.replies import Expected, open_reply
-from lossyfl.protocol.rules import ReplyRule, is_mostly_zero, usual
+from lossyfl.protocol.rules import Norms, ReplyRule, is_mostly_zero, usual
 from lossyfl.protocol.states import ServerState
 from lossyfl.types import Vector
 from lossyfl.wire.adding import Addend, open_addend
@@ -27,43 +29,108 @@ DROPPED = ("huge", "outlier")
 """Refusals for what a reply says: its device is told to forget it, or it would come with every next one."""
 
 
-class Aggregation:
-    """The replies of the participants that a server's state names; all that it learns is in that state.
+@dataclass(slots=True, kw_only=True)
+class Collected:
+    """What has come of a round's replies so far.
 
-    digest:   of the estimate that devices train from
-    training: its id
+    participants: of the round, in order, with their B_m
+    answered:     those of them whose reply was accepted, also if they have left since
+    before:       of those, the round that was accepted before
+    turn:         how many of them have been added, or passed over at the end
+    waiting:      replies whose turn has not come, encoded
+    total:        sum of B_m times reply, so far
+    weight:       sum of B_m, so far
+    """
+
+    participants: dict[int, int]
+    answered: dict[int, bool]
+    before: dict[int, int]
+    turn: int
+    waiting: dict[int, bytes]
+    total: Vector
+    weight: int
+
+    @classmethod
+    def none(cls, participants: dict[int, int], entries: int) -> "Collected":
+        """Nothing yet."""
+        total = np.zeros(entries, dtype=np.float32)
+        return cls(
+            participants=participants,
+            answered={},
+            before={},
+            turn=0,
+            waiting={},
+            total=total,
+            weight=0,
+        )
+
+    @classmethod
+    def of(cls, state: ServerState) -> "Collected":
+        """As it was saved."""
+        return cls(
+            participants=dict(state.participants),
+            answered=dict(state.answered),
+            before=dict(state.before),
+            turn=state.turn,
+            waiting=dict(state.waiting),
+            total=state.total.copy(),
+            weight=state.weight,
+        )
+
+
+class Aggregation:
+    """The replies of one round; of a round that is closed all are late.
+
+    members:  who may answer, and the last round of which each one's reply was accepted
+    norms:    of replies, now and before
+    expected: what all replies of the round have in common
     """
 
     def __init__(
         self,
-        state: ServerState,
+        collected: Collected,
+        members: Membership,
+        norms: Norms,
         ledger: Ledger,
         rule: ReplyRule,
+        expected: Expected,
         *,
-        digest: int,
-        training: int,
+        is_open: bool,
         threads: int,
     ) -> None:
-        self._state, self._ledger, self._rule, self._threads = state, ledger, rule, threads
-        self.order = tuple(state.participants)
+        self.collected, self.norms = collected, norms
+        self._members, self._ledger, self._rule, self._threads = members, ledger, rule, threads
+        self._expected, self.is_open = expected, is_open
         self._is_quiet = False  # whether this is a first round in which most replies are zeros
-        self._expected = Expected(
-            entries=len(state.theta),
-            round=state.round,
-            digest=digest,
-            training=training,
-            weight=sum(state.participants.values()),
-        )
+        self._call(collected.participants)
+
+    def _call(self, participants: dict[int, int]) -> None:
+        """Expect replies of these devices, with their weights."""
+        self.collected.participants, self.order = participants, tuple(participants)
+        self._expected = replace(self._expected, weight=sum(participants.values()))
+
+    def call(self, participants: dict[int, int]) -> None:
+        """Expect replies of others than before; none has come yet."""
+        self._call(participants)
+        self.collected.before = {}
+        self._is_quiet = False
+
+    def close(self) -> None:
+        """Add what still waits; later replies are late."""
+        if self._is_undecided:
+            self._decide()
+        for device in sorted(self.collected.waiting):
+            self._add_waited(device)
 
     def meta(self, device: int) -> FrameMeta:
         """What the reply of a device must say of itself."""
-        digest = self._expected.of(device)
+        digest = self._expected.digest_for(device)
         return FrameMeta(kind=Kind.REPLY, round=self._expected.round, digest=digest)
 
     def accept(self, device: int, reply: bytes) -> None:
         """Add a reply, now or when its turn comes."""
         addend = self._take(device, reply)
-        state = self._state
+        state = self.collected
         if self.order[state.turn : state.turn + 1] == (device,) and not self._is_undecided:
             self._add(device, addend)
         else:
@@ -75,13 +142,13 @@ class Aggregation:
     def accept_and_decode(self, device: int, reply: bytes) -> Vector:
         """A reply that something else will aggregate; clipped, if it is."""
         self._take(device, reply)
-        vector = decode(reply, max_entries=len(self._state.theta), threads=self._threads)
+        vector = decode(reply, max_entries=self._expected.entries, threads=self._threads)
         scale = self._scale(device)
         return vector if scale == 1 else vector * np.float32(scale)
 
     def compare(self, replies: Mapping[int, bytes]) -> None:
         """Find the usual norm of a first round from all replies, before the first is taken."""
-        if not self._state.is_open or not self._is_undecided:
+        if not self.is_open or not self._is_undecided:
             return
         norms: list[float] = []
         for device in sorted(set(replies) & set(self.order)):
@@ -93,45 +160,36 @@ class Aggregation:
 
     def _take(self, device: int, reply: bytes) -> Addend:
         """Check a reply and note it, or note and raise its refusal."""
-        state = self._state
+        members, number = self._members, self._expected.round
         try:
             self._check_sender(device)
             addend = self._open(device, reply)
             if self._rule.norm != "off":
-                state.norms.now[device] = self._norm(addend)
+                self.norms.now[device] = self._norm(addend)
                 self._judge(device)
         except Refused as refused:
             if refused.reason in ELSEWHERE:
-                state.held.pop(device, None)
+                members.held.pop(device, None)
             if refused.reason in DROPPED:
-                state.accepted[device] = state.round
-            self._ledger.refusals.note(state.round, device, refused.reason, refused.detail)
+                members.accepted[device] = number
+            self._ledger.refusals.note(number, device, refused.reason, refused.detail)
             raise
-        self._ledger.add(
-            entry_of(
-                reply,
-                addend.facts,
-                round=state.round,
-                direction="up",
-                device=device,
-                kind="reply",
-            )
-        )
-        state.before[device] = state.accepted.get(device, -1)
-        state.accepted[device], state.answered[device] = state.round, True
+        self._ledger.hand_over(reply, addend.facts, "up", number, device, "reply")
+        self.collected.before[device] = members.accepted.get(device, -1)
+        members.accepted[device], self.collected.answered[device] = number, True
         return addend
 
     def _check_sender(self, device: int) -> None:
         """Raise Refused unless a reply of the device is wanted now."""
-        state = self._state
-        if device not in state.samples:
+        number = self._expected.round
+        if device not in self._members:
             raise Refused(device, "unknown", "the device is not a member")
-        if not state.is_open:
-            raise Refused(device, "late", f"round {state.round} is closed")
-        if state.accepted.get(device) == state.round:
-            raise Refused(device, "doubled", f"there is one of round {state.round}")
-        if device not in state.participants:
-            raise Refused(device, "uncalled", f"the device takes no part in round {state.round}")
+        if not self.is_open:
+            raise Refused(device, "late", f"round {number} is closed")
+        if self._members.accepted.get(device) == number:
+            raise Refused(device, "doubled", f"there is one of round {number}")
+        if device not in self.collected.participants:
+            raise Refused(device, "uncalled", f"the device takes no part in round {number}")
 
     def _open(self, device: int, reply: bytes) -> Addend:
         return open_reply(device, reply, self._expected, others=self.order, threads=self._threads)
@@ -141,19 +199,19 @@ class Aggregation:
     @property
     def _is_undecided(self) -> bool:
         """Whether there is nothing yet to compare norms with."""
-        return not (self._rule.norm == "off" or self._state.norms.reference or self._is_quiet)
+        return not (self._rule.norm == "off" or self.norms.reference or self._is_quiet)
 
     def _compare(self, norms: list[float]) -> None:
         """Find the usual norm of a first round; there is none where most replies say nothing."""
         self._is_quiet = is_mostly_zero(norms)
-        self._state.norms.reference = 0.0 if self._is_quiet else usual(norms)
+        self.norms.reference = 0.0 if self._is_quiet else usual(norms)
 
     def _norm(self, addend: Addend) -> float:
-        return math.sqrt(addend.terms.energy(len(self._state.theta)))
+        return math.sqrt(addend.terms.energy(self._expected.entries))
 
     def _judge(self, device: int) -> None:
         """Raise Refused if the norm of a reply is beyond the rule, or note it where the rule says so."""
-        norms, rule = self._state.norms, self._rule
+        norms, rule = self.norms, self._rule
         norm = norms.now.get(device, 0.0)
         if norm <= (0.0 if self._is_quiet else rule.bound(norms.reference)):
             return
@@ -164,52 +222,45 @@ class Aggregation:
         if rule.norm == "refuse" or (rule.norm == "clip" and self._is_quiet):
             raise Refused(device, "outlier", said)
         reason = "clipped" if rule.norm == "clip" else "warned"
-        self._ledger.refusals.note(self._state.round, device, reason, said)
+        self._ledger.refusals.note(self._expected.round, device, reason, said)
 
     def _scale(self, device: int) -> float:
         """What a reply is multiplied by: 1, but where it is clipped."""
-        norms = self._state.norms
+        norms = self.norms
         norm, bound = norms.now.get(device, 0.0), self._rule.bound(norms.reference)
         return 1.0 if self._rule.norm != "clip" or norm <= bound else bound / norm
 
     def _decide(self) -> None:
         """Find the usual norm of a first round from all replies, and judge them."""
-        norms = self._state.norms
-        self._compare([norms.now.get(device, 0.0) for device in self._state.answered])
-        for device in sorted(self._state.waiting):
+        norms = self.norms
+        self._compare([norms.now.get(device, 0.0) for device in self.collected.answered])
+        for device in sorted(self.collected.waiting):
             try:
                 self._judge(device)
             except Refused as refused:
-                del self._state.waiting[device]
+                del self.collected.waiting[device]
                 self._undo(device, refused.reason, refused.detail)
 
     def _undo(self, device: int, reason: str, detail: str) -> None:
         """Refuse a reply that had been taken."""
-        state = self._state
-        before = state.before.pop(device, -1)
+        number = self._expected.round
+        before = self.collected.before.pop(device, -1)
         if reason not in DROPPED:
-            state.accepted[device] = before
-        del state.answered[device]
-        self._ledger.take_back(state.round, device)
-        self._ledger.refusals.note(state.round, device, reason, detail)
-
-    def finish(self) -> None:
-        """Add what still waits: the round closes."""
-        if self._is_undecided:
-            self._decide()
-        for device in sorted(self._state.waiting):
-            self._add_waited(device)
+            self._members.accepted[device] = before
+        del self.collected.answered[device]
+        self._ledger.take_back(number, device)
+        self._ledger.refusals.note(number, device, reason, detail)
 
     def take_back(self, reason: str, detail: str) -> None:
         """Refuse all replies that were accepted."""
-        for device in sorted(self._state.before):
+        for device in sorted(self.collected.before):
             self._undo(device, reason, detail)
 
     # The sum
 
     def _add(self, device: int, addend: Addend) -> None:
         """Add a reply to the sum; it is its turn."""
-        state = self._state
+        state = self.collected
         weight = state.participants[device]
         addend.terms.add_to(state.total, weight * self._scale(device))
         state.weight += weight
@@ -217,19 +268,22 @@ class Aggregation:
 
     def _add_waiting(self) -> None:
         """Add all waiting replies whose turn has come."""
-        state, order = self._state, self.order
+        state, order = self.collected, self.order
         if self._is_undecided:
             return
         while state.turn < len(order):
             device = order[state.turn]
             if device in state.waiting:
                 self._add_waited(device)
-            elif device not in state.answered and state.accepted.get(device) == state.round:
+            elif (
+                device not in state.answered
+                and self._members.accepted.get(device) == self._expected.round
+            ):
                 state.turn += 1  # it was refused for what it says, and has no second one
             else:
                 break
 
     def _add_waited(self, device: int) -> None:
-        reply = self._state.waiting.pop(device)
-        entries = len(self._state.theta)
+        reply = self.collected.waiting.pop(device)
+        entries = self._expected.entries
         self._add(device, open_addend(reply, max_entries=entries, threads=self._threads))

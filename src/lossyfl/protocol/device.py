@@ -5,8 +5,8 @@
 
 A reply that never arrived is not forgotten. The device keeps its last reply until the server says which
 was the last that it accepted; if that is an older one, what the lost reply carried goes back into
-delta_m, so that the next reply carries it. A link without memory (lossless) has nowhere to keep it: then
-a lost update is lost, as in plain federated averaging.
+delta_m, so that the next reply carries it (the link's `undo`). A link without memory (lossless) has nowhere
+to keep it: then a lost update is lost, as in plain federated averaging.
 
 A server that was restored to an older state asks for rounds that the device has answered. What is open of
 such a round goes back into delta_m, too, and the device follows the server. An answer in a round of which the
@@ -16,17 +16,19 @@ server has said that it has one already will be refused: what it carries stays i
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from lossyfl.compressors import SendContext
 from lossyfl.compressors.bounded import norm
 from lossyfl.errors import FrameError, InputError, NotFinite, OutOfSync
-from lossyfl.links import LinkState
-from lossyfl.links.base import nothing
+from lossyfl.links import Sent
+from lossyfl.links.base import HasEstimate, nothing
+from lossyfl.links.state import arrays_of, beside_estimate, downlink_from, state_from
 from lossyfl.protocol.digests import NOTHING, EstimateVersion, digest, reply_digest, training_id
 from lossyfl.protocol.rules import FINITE, is_within
-from lossyfl.protocol.schemes import Scheme
+from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.state_checks import check_device
 from lossyfl.protocol.states import UNKNOWN, Delivery, DeviceState, check_number
 from lossyfl.streams import stream
@@ -69,77 +71,134 @@ class Device:
 
     def state(self) -> DeviceState:
         """Everything that the device remembers now."""
-        return replace(self._state)
+        return replace(
+            self._noted,
+            estimate=self._down.estimate,
+            downlink=beside_estimate(self._down),
+            uplink=arrays_of(self._up),
+        )
 
     def restore(self, state: DeviceState) -> None:
-        """Go on from a saved state, compact or not; it must be of this scheme."""
-        self.scheme.check_state(state.scheme, of=f"device {self.number}")
-        if self.scheme.downlink.incremental and not len(state.downlink.estimate):
-            state = replace(state, downlink=replace(state.downlink, estimate=state.estimate))
-        links = ((self.scheme.uplink, state.uplink), (self.scheme.downlink, state.downlink))
-        for link, saved in links:
-            if state.round >= 0 and not link.fits(saved, len(state.estimate)):
-                allowed = f"of the scheme {self.scheme.name}"
-                raise InputError(
-                    "state", of=f"device {self.number}", allowed=allowed, got="another's"
-                )
-        check_device(state, of=f"device {self.number}")
-        self._state = replace(state, scheme=self.scheme.spec)
-        self._digest = digest(state.estimate)
+        """Go on from a saved state; it must be of this scheme."""
+        of, entries, empty = f"device {self.number}", state.estimate.size, nothing()
+        self.scheme.check_state(state.scheme, of=of)
+        down = downlink_from(self.scheme.downlink, state.estimate, state.downlink)
+        up = state_from(state.uplink, self.scheme.uplink.init(empty), entries)
+        if down is None or up is None or bool(entries) != (state.round >= 0):
+            allowed = f"of the scheme {self.scheme.name}"
+            raise InputError("state", of=of, allowed=allowed, got="another's")
+        check_device(state, of=of)
+        self._down: HasEstimate = down
+        self._up: Any = up
+        self._noted = replace(state, estimate=empty, downlink={}, uplink={})
+        self._noted.scheme = self.scheme.spec
+        self._digest = digest(down.estimate)
         self._waiting = NO_TREND
         self._asked = state.round
 
     @property
     def held(self) -> EstimateVersion:
         """Which estimate the device holds, for the server to choose what to send."""
-        state = self._state
-        return (
-            NOTHING if state.round < 0 else EstimateVersion(round=state.round, digest=self._digest)
-        )
+        if self._noted.round < 0:
+            return NOTHING
+        return EstimateVersion(round=self._noted.round, digest=self._digest)
 
     @property
     def estimate(self) -> Vector:
-        """theta_hat, to look at; `receive` gives a copy to train."""
-        return read_only(self._state.estimate)
+        """theta_hat, read-only; `receive` gives a copy to train."""
+        return read_only(self._down.estimate)
 
     @property
     def memory(self) -> Vector:
-        """delta_m, to look at."""
-        return read_only(self._state.uplink.memory)
+        """delta_m, read-only; empty if the uplink keeps no error."""
+        return read_only(arrays_of(self._up).get("memory", nothing()))
 
     @property
     def unsettled(self) -> bytes:
         """The last reply, to be sent again within its round if it was lost; empty for none."""
-        return self._state.reply
+        return self._noted.reply
 
     def receive(self, delivery: Delivery) -> Vector:
         """Line 3: apply all frames; returns a copy of theta_hat.
 
         Updates of rounds that the device has reached are passed over: a server that does not know
         whether its last frames arrived sends them again. Where the device went astray since, the
-        digest in the next update, or in its own reply, tells.
+        digest in the next update, or in its reply, tells.
 
         A frame that is damaged raises FrameError, one for another estimate OutOfSync; the frames
         before it have been applied, it and those after it have not.
         """
         self.move(delivery)
-        return self._state.estimate.copy()
+        return self._down.estimate.copy()
 
     def move(self, delivery: Delivery) -> None:
-        """`receive` for those who look at `estimate` themselves."""
+        """`receive` for those who read `estimate` themselves."""
         for frame in delivery.frames:
-            self._apply(frame)
+            self._apply_frame(frame)
         if not delivery.frames:
-            self._asked = self._state.round
+            self._asked = self._noted.round
         self._settle(delivery.accepted)
 
-    def _apply(self, frame: bytes) -> None:
+    def reply(self, theta: object, *, bound: float = math.inf) -> bytes:
+        """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over.
+
+        bound: the largest norm that it may decode to; what is longer is clipped
+        """
+        return self.send(theta, bound=bound).frame
+
+    def send(self, theta: object, *, bound: float = math.inf) -> Sent[Any]:
+        """`reply` for those who measure what was quantized, and what of it was lost."""
+        state = self._noted
+        if state.replied > self._asked >= 0:  # the server went back to before that reply
+            self.settle(arrived=False)
+        if state.round < 0 or state.replied >= 0:
+            got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
+            allowed = "one per round, once the last is settled"
+            raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)
+        local = as_vector(theta)
+        if len(local) != len(self.estimate):
+            allowed = f"a vector of {len(self.estimate)} entries"
+            raise InputError("theta", of=f"device {self.number}", allowed=allowed, got=len(local))
+        # One pass; parts of a sum of finite entries may overflow, too, and both ways.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.sum(local)
+        if not np.isfinite(total):
+            self._check_finite(local)
+        context = SendContext(
+            meta=self._reply_meta,
+            rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
+            tensors=self._tensors,
+            threads=self._threads,
+            bound=bound,
+        )
+        with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
+            update = local - self.estimate
+            sent = self.scheme.uplink.send(update, self._up, context)
+        self._check_bound(sent.frame, bound)
+        self._up = sent.state
+        state.replied, state.reply = state.round, sent.frame
+        if state.told == state.round:  # the server has one already
+            self.settle(arrived=False)
+        return sent
+
+    def settle(self, *, arrived: bool) -> None:
+        """Say at once what became of the last reply; otherwise the next delivery tells."""
+        state = self._noted
+        if state.replied < 0:
+            raise InputError("reply", of=f"device {self.number}", allowed="open", got="none")
+        if arrived:
+            state.accepted = state.replied
+        else:
+            self._up = self.scheme.uplink.undo(state.reply, self._up)
+        state.replied, state.reply = -1, b""
+
+    def _apply_frame(self, frame: bytes) -> None:
         header = read_header(frame, self._limit)
         if header.meta.kind == Kind.MODEL:
-            self._start(frame, header.meta)
+            self._apply_model(frame, header)
         elif header.meta.kind == Kind.UPDATE:
-            if header.meta.round > self._state.round:  # else it was applied, or the digest tells
-                self._move(frame, header)
+            if header.meta.round > self._noted.round:  # else it was applied, or the digest tells
+                self._apply_update(frame, header)
         elif header.meta.kind == Kind.TREND:
             self._waiting = (header.meta, self._decode(frame))
         else:
@@ -147,57 +206,60 @@ class Device:
             raise FrameError(4, allowed, header.meta.kind.name.lower())
         self._asked = header.meta.round
 
-    def _start(self, frame: bytes, meta: FrameMeta) -> None:
+    def _apply_model(self, frame: bytes, header: Header) -> None:
         """Hold the model of a frame, with the trend that came before it."""
-        state = self._state
-        estimate = self._decode(frame)
-        if self._tensors is not None and len(estimate) != self._limit:
-            raise FrameError(8, f"{self._limit} entries", len(estimate))
-        if digest(estimate) != meta.digest:
-            raise FrameError(24, f"the digest {digest(estimate):016x}", f"{meta.digest:016x}")
-        downlink = self._joined(estimate, meta)
-        if len(estimate) != len(state.estimate):
-            state.uplink = self.scheme.uplink.init(estimate)
-            state.replied, state.reply = -1, b""
-        state.downlink = downlink
-        self._hold(estimate, meta.round)
+        if self._tensors is not None and header.entries != self._limit:
+            raise FrameError(8, f"{self._limit} entries", header.entries)
+        is_new = header.entries != len(self.estimate)
+        down = self._downlink_from(frame, header, is_new=is_new)
+        if is_new:
+            self._up = self.scheme.uplink.init(down.estimate)
+            self._noted.replied, self._noted.reply = -1, b""
+        self._hold(down, header.meta.round)
 
     def _decode(self, frame: bytes) -> Vector:
         return decode(frame, max_entries=self._limit, threads=self._threads)
 
-    def _joined(self, estimate: Vector, meta: FrameMeta) -> LinkState:
-        """The downlink's state of a device that joins in some round."""
-        fresh = self.scheme.downlink.init(estimate)
+    def _downlink_from(self, frame: bytes, header: Header, *, is_new: bool) -> HasEstimate:
+        """The downlink's state of a device that goes on with the model of a frame."""
+        link, meta = self.scheme.downlink, header.meta
+        if link.incremental:  # the exact model, whatever updates there were before
+            estimate = self._decode(frame)
+            down = link.init(estimate)
+        else:
+            empty = np.zeros(header.entries, dtype=np.float32)
+            estimate, down = link.receive(frame, link.init(empty) if is_new else self._down)
+        if digest(estimate) != meta.digest:
+            raise FrameError(24, f"the digest {digest(estimate):016x}", f"{meta.digest:016x}")
         (came, trend), self._waiting = self._waiting, NO_TREND
-        if not len(fresh.trend) or meta.round == 0:  # nothing has moved yet
-            return fresh
+        if not len(link.trend(down)) or meta.round == 0:  # nothing has moved yet
+            return down
         if came != replace(meta, kind=Kind.TREND) or len(trend) != len(estimate):
             allowed = f"the trend of round {meta.round} before its model"
             raise FrameError(4, allowed, f"one of round {came.round}" if len(trend) else "none")
-        return replace(fresh, trend=trend)
+        return link.join(estimate, trend)
 
-    def _move(self, frame: bytes, header: Header) -> None:
+    def _apply_update(self, frame: bytes, header: Header) -> None:
         """Move the estimate by an update."""
         meta = header.meta
         needs = EstimateVersion(round=meta.round - 1, digest=meta.digest)
         if self.held != needs:
             raise OutOfSync(self.number, str(self.held), str(needs))
-        if header.entries != len(self._state.estimate):
-            raise FrameError(8, f"{len(self._state.estimate)} entries", header.entries)
-        with np.errstate(over="ignore", invalid="ignore"):  # that is looked at below
-            estimate, downlink = self.scheme.downlink.receive(frame, self._state.downlink)
-        if not (is_within(estimate, FINITE) and is_within(downlink.trend, FINITE)):
+        if header.entries != len(self.estimate):
+            raise FrameError(8, f"{len(self.estimate)} entries", header.entries)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            _, down = self.scheme.downlink.receive(frame, self._down)
+        if not all(is_within(vector, FINITE) for vector in arrays_of(down).values()):
             raise FrameError(0, "an update that leaves the model finite", "one that does not")
-        self._state.downlink = downlink
-        self._hold(estimate, meta.round)
+        self._hold(down, meta.round)
 
-    def _hold(self, estimate: Vector, round: int) -> None:
-        self._state.estimate, self._state.round = estimate, round
-        self._digest = digest(estimate)
+    def _hold(self, down: HasEstimate, round: int) -> None:
+        self._down, self._noted.round = down, round
+        self._digest = digest(down.estimate)
 
     def _settle(self, accepted: int) -> None:
         """Find out what became of the last reply, from the last one that the server accepted."""
-        state = self._state
+        state = self._noted
         state.told = accepted
         if accepted == UNKNOWN:
             # An update too few is what plain federated averaging would lose; one too many is worse.
@@ -208,24 +270,13 @@ class Device:
         lost = 0 <= state.replied < state.round and accepted != state.replied
         if unknown:
             # The device was restored to a time before that reply, which carried all that it holds.
-            state.uplink = LinkState(memory=np.zeros_like(state.uplink.memory))
+            self._up = self.scheme.uplink.init(self.estimate)
         elif lost:
-            self._take_back()
+            self._up = self.scheme.uplink.undo(state.reply, self._up)
         arrived = 0 <= state.replied == accepted
         state.accepted = accepted if arrived else max(state.accepted, accepted)
         if unknown or lost or arrived:
             state.replied, state.reply = -1, b""
-
-    def settle(self, *, arrived: bool) -> None:
-        """Say at once what became of the last reply; otherwise the next delivery tells."""
-        state = self._state
-        if state.replied < 0:
-            raise InputError("reply", of=f"device {self.number}", allowed="open", got="none")
-        if arrived:
-            state.accepted = state.replied
-        else:
-            self._take_back()
-        state.replied, state.reply = -1, b""
 
     def _check_finite(self, local: Vector) -> None:
         bad = np.flatnonzero(~np.isfinite(local))
@@ -246,53 +297,4 @@ class Device:
     def _reply_meta(self) -> FrameMeta:
         """What a reply says of itself now: its round, and what it was trained from, by whom."""
         bound = reply_digest(self._digest, device=self.number, training=self.training)
-        return FrameMeta(kind=Kind.REPLY, round=self._state.round, digest=bound)
-
-    def _take_back(self) -> None:
-        """Put what a lost reply carried back into delta_m, if there is one."""
-        state = self._state
-        if len(state.uplink.memory):
-            memory = state.uplink.memory + decode(state.reply, max_entries=self._limit)
-            state.uplink = LinkState(memory=memory)
-
-    def reply(self, theta: object, *, bound: float = math.inf) -> bytes:
-        """Lines 4 and 5: the frame of theta_m - theta_hat, with what earlier frames left over.
-
-        bound: the largest norm that it may decode to; what is longer is clipped
-        """
-        state = self._state
-        if state.replied > self._asked >= 0:  # the server went back to before that reply
-            self.settle(arrived=False)
-        if state.round < 0 or state.replied >= 0:
-            got = "no model yet" if state.round < 0 else f"one of round {state.replied} open"
-            raise InputError(
-                "reply",
-                of=f"device {self.number}",
-                allowed="one a round, once the last is settled",
-                got=got,
-            )
-        local = as_vector(theta)
-        if len(local) != len(state.estimate):
-            allowed = f"a vector of {len(state.estimate)} entries"
-            raise InputError("theta", of=f"device {self.number}", allowed=allowed, got=len(local))
-        # One pass; parts of a sum of finite entries may overflow, too, and both ways.
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = np.sum(local)
-        if not np.isfinite(total):
-            self._check_finite(local)
-        context = SendContext(
-            meta=self._reply_meta,
-            rng=stream(self.seed, purpose="uplink", round=state.round, device=self.number),
-            tensors=self._tensors,
-            threads=self._threads,
-            bound=bound,
-        )
-        with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
-            update = local - state.estimate
-            frame, uplink = self.scheme.uplink.send(update, state.uplink, context)
-        self._check_bound(frame, bound)
-        state.uplink = uplink
-        state.replied, state.reply = state.round, frame
-        if state.told == state.round:  # the server has one already
-            self.settle(arrived=False)
-        return frame
+        return FrameMeta(kind=Kind.REPLY, round=self._noted.round, digest=bound)

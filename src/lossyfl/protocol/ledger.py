@@ -8,7 +8,7 @@
 
 Two ways of adding up the downlink: `broadcast` counts a frame that many devices hear in one round once,
 and what only one of them lacks for that one; `unicast` counts every frame for every device that was
-handed it. Savings are against 32-bit floats, which are one model a round: a device that missed some
+handed it. Savings are against 32-bit floats, which are one model per round: a device that missed some
 needs no more than the newest.
 
 Entries of a long training would fill the memory, and every checkpoint: where there are more than MOST, those
@@ -18,85 +18,29 @@ of rounds before the last are added up, and handed to the sink, if there is one,
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from lossyfl.errors import InputError, printable
+from lossyfl.protocol.entries import (
+    Direction,
+    Entry,
+    EntryKind,
+    Row,
+    Total,
+    View,
+    once,
+    row_sums,
+    whom,
+)
 
 if TYPE_CHECKING:
     from lossyfl.wire.facts import Facts  # no kernel is needed to read a ledger
 
-Direction = Literal["down", "up"]
-Kind = Literal["initial", "update", "catch-up", "reply"]
-View = Literal["broadcast", "unicast"]
-
-SHARED: tuple[Kind, ...] = ("initial", "update")
-"""Kinds of frames that all devices of a round may hear."""
 LATEST = 100
 """Refusals that are kept with all that is known of them."""
 LONGEST_DETAIL = 300
 MOST = 10_000
 """Entries, and eps, that are kept; and those of two rounds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One frame handed over.
-
-    nbytes:       its length
-    entries:      of the vector
-    paper_bits:   R_Q, or 33 bits an entry for exact floats, as the paper counts
-    entropy_bits: the entropy of its symbols by the counts that it carries; 32 bits a raw entry
-    frame:        a number that is the same for the same frame of a round
-    """
-
-    round: int
-    direction: Direction
-    device: int
-    kind: Kind
-    nbytes: int
-    entries: int
-    paper_bits: float
-    entropy_bits: float
-    frame: int
-
-
-def entry_of(
-    frame: bytes, facts: "Facts", *, round: int, direction: Direction, device: int, kind: Kind
-) -> Entry:
-    """The entry of a frame of which the facts are known."""
-    return Entry(
-        round=round,
-        direction=direction,
-        device=device,
-        kind=kind,
-        nbytes=facts.nbytes,
-        entries=facts.entries,
-        paper_bits=facts.paper_bits,
-        entropy_bits=facts.entropy_bits,
-        frame=int.from_bytes(frame[-4:], "little"),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Total:
-    """What some entries add up to, and what exact floats would have taken."""
-
-    frames: int
-    nbytes: int
-    paper_bits: float
-    entropy_bits: float
-    raw_bytes: int
-    paper_raw_bits: float
-
-    @property
-    def saving(self) -> float:
-        """How many times fewer bytes than 32-bit floats."""
-        return self.raw_bytes / self.nbytes if self.nbytes else 1.0
-
-    @property
-    def paper_saving(self) -> float:
-        """The saving by the paper's count: 33 bits an entry over R_Q."""
-        return self.paper_raw_bits / self.paper_bits if self.paper_bits else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,47 +68,6 @@ class Refusals:
         cut = plain if len(plain) <= LONGEST_DETAIL else f"{plain[:LONGEST_DETAIL]}..."
         self.recent.append(Refusal(round=round, device=device, reason=reason, detail=cut))
         self.counts[reason] += 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """Entries of one direction that were added up, in one view.
-
-    kinds:  of one, the sums of its frames; of all, how long models of floats would be in the place of
-            exactly these kinds, which somebody was handed in one round
-    floats: the entries of those models
-    """
-
-    direction: Direction
-    view: View
-    kinds: str = ""
-    frames: int = 0
-    nbytes: int = 0
-    paper_bits: float = 0.0
-    entropy_bits: float = 0.0
-    floats: int = 0
-
-    def __add__(self, other: "Row") -> "Row":
-        return replace(
-            self,
-            frames=self.frames + other.frames,
-            nbytes=self.nbytes + other.nbytes,
-            paper_bits=self.paper_bits + other.paper_bits,
-            entropy_bits=self.entropy_bits + other.entropy_bits,
-            floats=self.floats + other.floats,
-        )
-
-    @property
-    def total(self) -> Total:
-        """With what exact floats would have taken."""
-        return Total(
-            frames=self.frames,
-            nbytes=self.nbytes,
-            paper_bits=self.paper_bits,
-            entropy_bits=self.entropy_bits,
-            raw_bytes=4 * self.floats,
-            paper_raw_bits=33.0 * self.floats,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +104,30 @@ class Ledger:
         """Note one frame."""
         self.entries.append(entry)
 
+    def hand_over(
+        self,
+        frame: bytes,
+        facts: "Facts",
+        direction: Direction,
+        round: int,
+        device: int,
+        kind: EntryKind,
+    ) -> None:
+        """Note a frame of which the facts are known."""
+        self.entries.append(
+            Entry(
+                round=round,
+                direction=direction,
+                device=device,
+                kind=kind,
+                nbytes=facts.nbytes,
+                entries=facts.entries,
+                paper_bits=facts.paper_bits,
+                entropy_bits=facts.entropy_bits,
+                frame=int.from_bytes(frame[-4:], "little"),
+            )
+        )
+
     def fold(self, before: int) -> None:
         """Add up all rounds before this one, if there are more entries than are to be kept."""
         if len(self.entries) + len(self.eps) <= MOST:
@@ -211,7 +138,7 @@ class Ledger:
         if self._sink is not None:
             self._sink(old)
         rows = {(row.direction, row.view, row.kinds): row for row in self.summary.rows}
-        for row in _rows(old.entries):
+        for row in row_sums(old.entries):
             key = (row.direction, row.view, row.kinds)
             rows[key] = rows[key] + row if key in rows else row
         self.summary = Summary(through=before - 1, rows=tuple(rows.values()))
@@ -251,7 +178,7 @@ class Ledger:
         *,
         view: View = "broadcast",
         round: int | None = None,
-        kinds: tuple[Kind, ...] | None = None,
+        kinds: tuple[EntryKind, ...] | None = None,
     ) -> Total:
         """The sum over a direction, of one round or all, of some kinds or all."""
         if round is not None and 0 <= round <= self.summary.through:
@@ -263,10 +190,10 @@ class Ledger:
             if entry.direction == direction and (round is None or entry.round == round)
         ]
         if view == "broadcast":
-            chosen = _once(chosen)
+            chosen = once(chosen)
         chosen = [entry for entry in chosen if kinds is None or entry.kind in kinds]
-        # Floats would be one model a round to all, or to each device; replies are one each.
-        models = {_whom(entry, view): entry.entries for entry in chosen}
+        # Floats would be one model per round to all, or to each device; replies are one each.
+        models = {whom(entry, view): entry.entries for entry in chosen}
         here = Row(
             direction=direction,
             view=view,
@@ -278,7 +205,7 @@ class Ledger:
         )
         return (here if round is not None else sum(self._before(here, kinds), here)).total
 
-    def _before(self, like: "Row", kinds: tuple[Kind, ...] | None) -> Iterator["Row"]:
+    def _before(self, like: "Row", kinds: tuple[EntryKind, ...] | None) -> Iterator["Row"]:
         """What a sum over all rounds has from those that there are no entries of."""
         for row in self.summary.rows:
             known = row.kinds.split()
@@ -290,53 +217,3 @@ class Ledger:
                     if len(known) == 1
                     else Row(direction=row.direction, view=row.view, floats=row.floats)
                 )
-
-
-def _whom(entry: Entry, view: View) -> tuple[int, int]:
-    """The round, and the device that a model of plain floats would be for; -1 for all at once."""
-    to_all = entry.direction == "down" and view == "broadcast"
-    return entry.round, -1 if to_all else entry.device
-
-
-def _once(entries: list[Entry]) -> list[Entry]:
-    """Frames that a broadcast carries, once; other catch-ups and replies are for one device each."""
-    shared = {_heard(entry): entry for entry in reversed(entries) if entry.kind in SHARED}
-    first = {id(entry) for entry in shared.values()}
-    return [entry for entry in entries if id(entry) in first or _heard(entry) not in shared]
-
-
-def _heard(entry: Entry) -> tuple[int, int]:
-    return entry.round, entry.frame
-
-
-def _rows(entries: list[Entry]) -> Iterator[Row]:
-    """The sums of some rounds."""
-    for direction in get_args(Direction):
-        heard = [entry for entry in entries if entry.direction == direction]
-        yield from _rows_of(heard, direction, "unicast")
-        yield from _rows_of(_once(heard), direction, "broadcast")
-
-
-def _rows_of(entries: list[Entry], direction: Direction, view: View) -> Iterator[Row]:
-    got: dict[tuple[int, int], set[Kind]] = {}
-    models: dict[tuple[int, int], int] = {}
-    for entry in entries:
-        whom = _whom(entry, view)
-        got.setdefault(whom, set()).add(entry.kind)
-        models[whom] = entry.entries
-    for kind in get_args(Kind):
-        own = [entry for entry in entries if entry.kind == kind]
-        yield Row(
-            direction=direction,
-            view=view,
-            kinds=kind,
-            frames=len(own),
-            nbytes=sum(entry.nbytes for entry in own),
-            paper_bits=sum(entry.paper_bits for entry in own),
-            entropy_bits=sum(entry.entropy_bits for entry in own),
-        )
-    floats = Counter[str]()
-    for whom, kinds in got.items():
-        floats[" ".join(sorted(kinds))] += models[whom]
-    for kinds, count in floats.items():
-        yield Row(direction=direction, view=view, kinds=kinds, floats=count)

@@ -45,7 +45,7 @@ _registry: Registry[Optimizer] = Registry(
 
 @_registry.register("none")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plain:
+class PlainStep:
     """Adds the update, as the paper does."""
 
     def init(self, entries: int) -> Moments:

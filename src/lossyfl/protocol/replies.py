@@ -1,6 +1,6 @@
 """Whether a reply is what the server asked for: every reason to refuse one, but who sent it and its norm.
 
-Nothing is done with a reply before its length is looked at, so what waits in a server is bounded by raw
+Nothing is done with a reply before its length is checked, so what waits in a server is bounded by raw
 floats for each device; and no sum is touched before all of it has been found right. Comparisons are written
 so that NaN fails them.
 """
@@ -34,9 +34,9 @@ class Expected:
     round: int
     digest: int
     training: int
-    weight: int
+    weight: int = 0
 
-    def of(self, device: int) -> int:
+    def digest_for(self, device: int) -> int:
         """The digest that a device's reply names."""
         return reply_digest(self.digest, device=device, training=self.training)
 
@@ -68,12 +68,12 @@ def _check_meta(device: int, meta: FrameMeta, expected: Expected, others: Sequen
     if meta.round != expected.round:
         detail = f"it is for round {meta.round}, not {expected.round}"
         raise Refused(device, "ahead" if meta.round > expected.round else "late", detail)
-    if meta.digest == expected.of(device):
+    if meta.digest == expected.digest_for(device):
         return
     if meta.digest == expected.digest:
         raise Refused(device, "foreign", "it names no device: an older version of lossyfl made it")
     for other in others[:MOST_COMPARED]:
-        if meta.digest == expected.of(other):
+        if meta.digest == expected.digest_for(other):
             raise Refused(device, "foreign", f"it is device {other}'s")
     detail = "it was trained from another estimate, or is another device's or another training's"
     raise Refused(device, "diverged", detail)

@@ -1,7 +1,7 @@
 """What a reply may be: rules against senders that mean harm, or whose training went wrong.
 
-    length    no reply is longer than raw floats                                (`server`)
-    peak      no entry beyond LARGEST, alone or summed with weights             (`server`)
+    length    no reply is longer than raw floats                                (`replies`)
+    peak      no entry beyond LARGEST, alone or summed with weights             (`replies`)
     norm      not beyond `factor` times the usual norm                          (`ReplyRule`)
     weight    none beyond `limit` times the usual weight, where nodes say theirs (`capped_weights`)
 
@@ -47,7 +47,7 @@ class ReplyRule:
 
     factor: honest replies vary, above all those that carry what lost ones left over; a stranger's is as
             good as any up to here, so it is no larger than it need be
-    norm: "off" looks at no norms; "warn" takes the reply and notes it; "clip" takes it, scaled down
+    norm: "off" compares no norms; "warn" takes the reply and notes it; "clip" takes it, scaled down
           to the bound, and notes it; "refuse" refuses it
 
     >>> ReplyRule(factor=10).bound(2.5)
@@ -71,7 +71,7 @@ class ReplyRule:
 
 @dataclass(slots=True, kw_only=True)
 class Norms:
-    """The norms of replies, as far back as the rule looks.
+    """The norms of replies, as far back as the rule compares.
 
     reference: the usual norm, 0 while it is not known
     now:       of the open round, by device, whether the reply was accepted or an outlier

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from lossyfl.errors import InputError
 from lossyfl.protocol.optimizers import Moments
 from lossyfl.protocol.rules import FINITE, is_within
-from lossyfl.protocol.states import ROUNDS, UNKNOWN, DeviceState, ServerState
+from lossyfl.protocol.states import MAX_SAMPLES, ROUNDS, UNKNOWN, DeviceState, ServerState
 from lossyfl.types import Vector
 
-MAX_SAMPLES = 1 << 53
 DIGESTS = 1 << 64
 NUMBERS = 1 << 63
 """Beyond all numbers of devices."""
@@ -24,14 +23,14 @@ def check_server(state: ServerState, moments: Moments) -> None:
 
     moments: as long as its optimizer needs them
     """
-    own, link, size = state.moments, state.link, len(state.theta)
-    others = (state.estimate, link.estimate, link.memory, link.trend, state.total)
-    if not (is_within(state.theta) and _are_finite(*others, own.first, own.second)):
+    saved, size = state.moments, len(state.theta)
+    others = (state.estimate, *state.link.values(), state.total)
+    if not (is_within(state.theta) and _are_finite(*others, saved.first, saved.second)):
         raise InputError("state", of="Server", allowed="of finite floats", got="another")
     if not (
-        _are_flat(state.theta, *others, own.first, own.second)
+        _are_flat(state.theta, *others, saved.first, saved.second)
         and len(state.estimate) == len(state.total) == size
-        and (len(own.first), len(own.second)) == (len(moments.first), len(moments.second))
+        and (len(saved.first), len(saved.second)) == (len(moments.first), len(moments.second))
     ):
         raise InputError("state", of="Server", allowed="of vectors of one length", got="another")
     for name, fits in _facts(state):
@@ -42,8 +41,7 @@ def check_server(state: ServerState, moments: Moments) -> None:
 
 def check_device(state: DeviceState, *, of: str) -> None:
     """Raise unless a device could have been in this state."""
-    down, up = state.downlink, state.uplink
-    vectors = (state.estimate, down.estimate, down.memory, down.trend, up.memory, up.trend)
+    vectors = (state.estimate, *state.downlink.values(), *state.uplink.values())
     if not (_are_flat(*vectors) and _are_finite(*vectors)):
         raise InputError("state", of=of, allowed="of finite floats", got="another")
     rounds = (state.round, state.replied, state.accepted, state.told)

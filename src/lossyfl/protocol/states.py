@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field, replace
 
 from lossyfl.errors import InputError
-from lossyfl.links import LinkState
 from lossyfl.links.base import nothing
+from lossyfl.links.state import Arrays
 from lossyfl.protocol.digests import EstimateVersion
-from lossyfl.protocol.ledger import Entry, Refusal, Summary
+from lossyfl.protocol.entries import Entry
+from lossyfl.protocol.ledger import Refusal, Summary
 from lossyfl.protocol.optimizers import Moments
 from lossyfl.protocol.rules import Norms
 from lossyfl.types import Vector
@@ -15,6 +16,8 @@ UNKNOWN = -2
 """Instead of the round of the last accepted reply."""
 ROUNDS = 1 << 32
 """Beyond all rounds: frames count them in 32 bits."""
+MAX_SAMPLES = 1 << 53
+"""Of one device: sums of weights are exact floats then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,7 @@ class Broadcast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class RefusalCount:
     """How often replies were refused for a reason."""
 
     reason: str
@@ -66,7 +69,7 @@ class ServerState:
     is_open:      whether replies of that round are taken
     theta:        the server's model
     estimate:     theta_hat, what devices in sync hold
-    link:         the downlink's state
+    link:         what the downlink remembers besides, by name
     moments:      the optimizer's
     samples:      B_m of every member
     held:         what each device was last handed
@@ -94,7 +97,7 @@ class ServerState:
     is_open: bool
     theta: Vector
     estimate: Vector
-    link: LinkState
+    link: Arrays
     moments: Moments
     samples: dict[int, int]
     held: dict[int, EstimateVersion]
@@ -112,7 +115,7 @@ class ServerState:
     before: dict[int, int] = field(default_factory=dict[int, int])
     norms: Norms = field(default_factory=Norms)
     refusals: tuple[Refusal, ...] = ()
-    refused: tuple[Count, ...] = ()
+    refused: tuple[RefusalCount, ...] = ()
     scheme: str = ""
     summary: Summary = field(default_factory=Summary)
     listened: tuple[int, ...] = ()
@@ -139,8 +142,8 @@ class DeviceState:
 
     round:    of the estimate; -1 for a new device
     estimate: theta_hat, empty for a new device
-    downlink: the receiver's state
-    uplink:   the sender's state, with delta_m
+    downlink: what the receiver remembers besides, by name
+    uplink:   what the sender remembers, by name: delta_m is its memory
     replied:  the round of the reply that is not settled, -1 for none
     reply:    that reply
     accepted: the last round of which the server said that it has the reply, -1 for none
@@ -150,17 +153,13 @@ class DeviceState:
 
     round: int = -1
     estimate: Vector = field(default_factory=nothing)
-    downlink: LinkState = field(default_factory=LinkState)
-    uplink: LinkState = field(default_factory=LinkState)
+    downlink: Arrays = field(default_factory=dict[str, Vector])
+    uplink: Arrays = field(default_factory=dict[str, Vector])
     replied: int = -1
     reply: bytes = b""
     accepted: int = -1
     told: int = -1
     scheme: str = ""
-
-    def compact(self) -> "DeviceState":
-        """Without the downlink's copy of the estimate, if it has one: `Device.restore` puts it back."""
-        return replace(self, downlink=replace(self.downlink, estimate=nothing()))
 
 
 def check_number(device: object) -> None:

@@ -47,3 +47,9 @@ def names() -> list[str]:
     """The names of all quantizers."""
     _load_all()
     return _registry.names()
+
+
+def adjustable_names() -> list[str]:
+    """The names of those whose size a budget can set (`lossyfl.quantizers.targets.Adjustable`)."""
+    _load_all()
+    return _registry.names(method="with_target")

@@ -12,7 +12,7 @@ the level gets nothing, the others by how far they stand out. With a scale per t
 is divided by its own root mean square first, and all are equally exact.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from lossyfl.quantizers import binned, register
 from lossyfl.quantizers.binned import UNUSED
 from lossyfl.quantizers.cells import CellStatistics, Edges
 from lossyfl.quantizers.magnitudes import EDGES, Floats
-from lossyfl.quantizers.targets import check_error, target
+from lossyfl.quantizers.targets import Target, check_error, check_unset, target
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 
@@ -35,6 +35,8 @@ CANDIDATES = 3
 """Zones whose cells are filled to see whether they are better."""
 FINEST = 256
 """Steps in the median of the magnitudes above 0, at the most."""
+USUAL = Target(rate=1)
+"""The target where nothing else is said."""
 
 
 @register("deadzone")
@@ -48,25 +50,37 @@ class Deadzone:
     array([-4.2,  0. ,  4. ], dtype=float32)
     """
 
-    target: str = "1bit"
+    target: Target | str = USUAL
     scale: Scale = "model"
 
     unbiased = False
 
     def __post_init__(self) -> None:
         check_scale(self.scale, of="Deadzone")
-        check_error(target(self.target, of="Deadzone"), self.scale, of="Deadzone")
+        object.__setattr__(self, "target", target(self.target, of="Deadzone"))
+        check_error(self._wanted, self.scale, of="Deadzone")
+
+    @property
+    def _wanted(self) -> Target:
+        """The target, of which `__post_init__` has read the text."""
+        assert isinstance(self.target, Target)
+        return self.target
+
+    def with_target(self, target: Target) -> "Deadzone":
+        """The same for another target."""
+        check_unset(self._wanted, USUAL, of="Deadzone")
+        return replace(self, target=target)
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
-        bits = target(self.target, of="Deadzone").bits_for(len(x))
+        bits = self._wanted.bits_for(len(x))
         return binned.quantize(
             x, bounds, self._choose, bits=bits, levels=MAX_LEVELS, rng=rng, threads=threads
         )
 
     def _choose(self, statistics: CellStatistics) -> list[Edges]:
         """The best cells; for a size, also those of other zones that leave a part of it unused."""
-        wanted, known = target(self.target, of="Deadzone"), statistics.known
+        wanted, known = self._wanted, statistics.known
         edges = np.empty(MAX_LEVELS, dtype=np.int64)
         if known.energy == 0:
             return [edges[:0]]
@@ -102,15 +116,15 @@ class Deadzone:
         return 1.0
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
-        """What it was asked for; 32 bits an entry where it was asked for an error."""
+        """What it was asked for; 32 bits per entry where it was asked for an error."""
         del blocks
-        bits = target(self.target, of="Deadzone").bits_for(entries)
+        bits = self._wanted.bits_for(entries)
         return 32.0 * entries if bits is None else bits
 
 
 def _loose(taken: Floats, errors: Floats, limit: float) -> list[int]:
     """Zones that leave a part of a size unused and may be better once it is filled, the likeliest first."""
-    found: dict[tuple[float, float], int] = {}  # zones with the same cells need one look
+    found: dict[tuple[float, float], int] = {}  # zones with the same cells need one search
     for at in np.argsort(errors, kind="stable").tolist():
         if taken[at] < (1 - UNUSED) * limit:
             found.setdefault((float(taken[at]), float(errors[at])), at)

@@ -7,7 +7,7 @@ x||^2 = s^2 / 12 ||x||^2 exactly. The receiver draws the same noise from a seed 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from lossyfl.kernels.checks import fits
 from lossyfl.kernels.dithered import COUNT_BITS, step_for_bits
 from lossyfl.quantizers import magnitudes, register
 from lossyfl.quantizers.magnitudes import Magnitudes
-from lossyfl.quantizers.targets import check_reached, target
+from lossyfl.quantizers.targets import Target, check_reached, check_unset, target
 from lossyfl.streams import STRIP, Stream
 from lossyfl.types import (
     Bounds,
@@ -52,7 +52,7 @@ class Dithered:
     """Steps of `step` root mean squares of the block; or as `target` asks, if one is given."""
 
     step: float = STEP
-    target: str | None = None
+    target: Target | str | None = None
     scale: Scale = "model"
 
     unbiased = True
@@ -62,44 +62,37 @@ class Dithered:
             raise InputError("step", of="Dithered", allowed="a number above 0", got=self.step)
         check_scale(self.scale, of="Dithered")
         if self.target is not None:
-            target(self.target, of="Dithered")
+            object.__setattr__(self, "target", target(self.target, of="Dithered"))
             if self.step != STEP:
                 allowed = "left out: a target or budget sets it"
                 raise InputError("step", of="Dithered", allowed=allowed, got=self.step)
+
+    @property
+    def _wanted(self) -> Target | None:
+        """The target, of which `__post_init__` has read the text."""
+        assert not isinstance(self.target, str)
+        return self.target
+
+    def with_target(self, target: Target) -> "Dithered":
+        """The same for a target instead of a step."""
+        check_unset(self._wanted, None, of="Dithered")
+        return replace(self, target=target)
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
         check_finite(x)
         roots = magnitudes.scales(x, bounds, least=0.0)
-        if self.target is None:
+        wanted = self._wanted
+        if wanted is None:
             return _rounded(x, bounds, roots, self.step, rng, threads)
-        return self._to_target(x, bounds, roots, rng, threads)
-
-    def _to_target(
-        self, x: Vector, bounds: Bounds, roots: Vector, rng: Stream, threads: int
-    ) -> Quantized:
-        """The smallest step whose symbols and tables keep to the target."""
-        wanted = target(self.target, of="Dithered")
-        bits = wanted.bits_for(len(x))
-        if bits is None:
-            step = math.sqrt(12 * (wanted.nmse or 0))
+        if wanted.nmse is not None:
+            step = math.sqrt(12 * wanted.nmse)
             made = _rounded(x, bounds, roots, step, rng, threads)
             check_reached(_error(made, roots), wanted, of="Dithered")
             return made
-        # In double precision: a float32 has no inverse for the smallest roots.
-        wide = roots.astype(np.float64)
-        factors = np.divide(1, wide, out=np.zeros_like(wide), where=wide > 0)
-        known = magnitudes.measure(x, bounds, factors, threads)
-        spare = min(3 * math.sqrt(len(x)), bits / 100)  # a draw may take more than the average
-        step = _step(known, bits - spare - 32 * len(roots))
-        found = _rounded(x, bounds, roots, step, rng, threads)
-        for _ in range(ATTEMPTS):
-            if size(found) <= bits or step == COARSEST:
-                break
-            spare += 1.5 * (size(found) - bits) + 16
-            step = _step(known, bits - spare - 32 * len(roots))
-            found = _rounded(x, bounds, roots, step, rng, threads)
-        return found
+        bits = wanted.bits_for(len(x))
+        assert bits is not None
+        return _within(bits, x, bounds, roots, rng, threads)
 
     def error_bound(self, entries: int) -> float:
         """s^2 / 12, which it is, unless a spike makes steps longer: there are 65,535 symbols."""
@@ -109,6 +102,26 @@ class Dithered:
         """Zamir and Feder's: at most 0.754 bits above the Gaussian limit at the same error."""
         limit = max(0.0, 0.5 * math.log2(12 / self.step**2))
         return 32 * blocks + entries * (limit + 0.754)
+
+
+def _within(
+    bits: float, x: Vector, bounds: Bounds, roots: Vector, rng: Stream, threads: int
+) -> Quantized:
+    """The symbols with the smallest step at which they and their tables take no more bits."""
+    # In double precision: a float32 has no inverse for the smallest roots.
+    wide = roots.astype(np.float64)
+    factors = np.divide(1, wide, out=np.zeros_like(wide), where=wide > 0)
+    known = magnitudes.measure(x, bounds, factors, threads)
+    spare = min(3 * math.sqrt(len(x)), bits / 100)  # a draw may take more than the average
+    step = _step(known, bits - spare - 32 * len(roots))
+    found = _rounded(x, bounds, roots, step, rng, threads)
+    for _ in range(ATTEMPTS):
+        if size(found) <= bits or step == COARSEST:
+            break
+        spare += 1.5 * (size(found) - bits) + 16
+        step = _step(known, bits - spare - 32 * len(roots))
+        found = _rounded(x, bounds, roots, step, rng, threads)
+    return found
 
 
 def _step(known: Magnitudes, bits: float) -> float:

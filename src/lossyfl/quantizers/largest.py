@@ -1,6 +1,8 @@
 """How many of the largest entries to keep. Entries of one bin, 0.8 % wide, stay together."""
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from lossyfl.kernels.checks import fits
 from lossyfl.quantizers import binned
 from lossyfl.quantizers.cells import CellStatistics, Edges
 from lossyfl.quantizers.magnitudes import EDGES
-from lossyfl.quantizers.targets import Target, check_error, target
+from lossyfl.quantizers.targets import Target, check_error, check_unset, target
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
 
@@ -22,45 +24,70 @@ TRIALS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Largest:
+class AbstractLargest(ABC):
     """The largest entries as one of a few magnitudes, plus or minus: `topk` and `sparse_ternary`.
 
     keep:   the part of the entries to keep, where there is no target
     target: what decides how many instead
-    levels: magnitudes, at the most
-    of:     whose options these are, for errors
     """
 
-    keep: float
-    target: str | None
-    levels: int
-    of: str
+    keep: float = KEEP
+    target: Target | str | None = None
+    scale: Scale = "model"
 
-    def check(self, scale: Scale) -> None:
-        """Raise unless keep, target and scale can be, and go together."""
-        keep = self.keep
+    unbiased = False
+
+    def __post_init__(self) -> None:
+        keep, name = self.keep, type(self).__name__
         if not isinstance(keep, int | float) or isinstance(keep, bool) or not 0 < keep <= 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             allowed = "a part of the entries in (0, 1]"
-            raise InputError("keep", of=self.of, allowed=allowed, got=keep)
+            raise InputError("keep", of=name, allowed=allowed, got=keep)
         if self.target is not None and keep != KEEP:
             allowed = "left out: a target or budget sets it"
-            raise InputError("keep", of=self.of, allowed=allowed, got=keep)
-        check_scale(scale, of=self.of)
+            raise InputError("keep", of=name, allowed=allowed, got=keep)
+        check_scale(self.scale, of=name)
         if self.target is not None:
-            check_error(target(self.target, of=self.of), scale, of=self.of)
+            wanted = target(self.target, of=name)
+            object.__setattr__(self, "target", wanted)
+            check_error(wanted, self.scale, of=name)
 
-    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int) -> Quantized:
+    @property
+    @abstractmethod
+    def magnitudes(self) -> int:
+        """How many there may be."""
+
+    @abstractmethod
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        """As the paper of each counts."""
+
+    @property
+    def _wanted(self) -> Target | None:
+        """The target, of which `__post_init__` has read the text."""
+        assert not isinstance(self.target, str)
+        return self.target
+
+    def with_target(self, target: Target) -> Self:
+        """The same for a target instead of a part."""
+        check_unset(self._wanted, None, of=type(self).__name__)
+        return replace(self, target=target)
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`."""
-        wanted = None if self.target is None else target(self.target, of=self.of)
+        wanted = self._wanted
         return binned.quantize(
             x,
             bounds,
             lambda statistics: [self.cells(statistics, wanted)],
             bits=None if wanted is None else wanted.bits_for(len(x)),
-            levels=self.levels,
+            levels=self.magnitudes,
             rng=rng,
             threads=threads,
         )
+
+    def error_bound(self, entries: int) -> float:
+        """1: never worse than sending nothing. With exact values it would be 1 - k / d."""
+        del entries
+        return 1.0
 
     def cells(self, statistics: CellStatistics, wanted: Target | None) -> Edges:
         """The cells that keep the part `keep` of all entries, or as many as a target allows."""
@@ -77,11 +104,11 @@ class Largest:
             used = places[
                 np.append(kept[1:] != kept[:-1], True)
             ]  # others keep what the next ones keep
-            first = _best_first(statistics, used, wanted, self.levels)
-        edges = np.empty(self.levels, dtype=np.int64)
+            first = _best_first(statistics, used, wanted, self.magnitudes)
+        edges = np.empty(self.magnitudes, dtype=np.int64)
         low, peak = _lows([first])[0], _peak(statistics)
         found = edges[: spread_edges(first, low, peak, known.stop, edges)]
-        statistics.check_error(found, wanted, of=self.of)
+        statistics.check_error(found, wanted, of=type(self).__name__)
         return found
 
 

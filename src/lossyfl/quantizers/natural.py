@@ -81,7 +81,7 @@ class Natural:
         return 1 / 8
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
-        """Sign and exponent: nine bits an entry."""
+        """Sign and exponent: nine bits per entry."""
         del blocks
         return 9 * entries
 

@@ -51,5 +51,5 @@ class Qsgd:
         return min(entries / self.levels**2, math.sqrt(entries) / self.levels)
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
-        """32 bits a norm, and a sign and a level an entry: the plain code, before Elias's."""
+        """32 bits per norm, and a sign and a level per entry: the plain code, before Elias's."""
         return 32 * blocks + entries * (1 + math.log2(self.levels + 1))

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from lossyfl.errors import InputError, one_of
 from lossyfl.quantizers.eden import Eden
+from lossyfl.quantizers.targets import Target, adjustable
 from lossyfl.streams import Stream
 from lossyfl.types import Bounds, Quantized, Quantizer, Rotation, Scale, Vector
 from lossyfl.wire.rotation import padded_length, rotate
@@ -52,6 +53,10 @@ class Rotated:
         """The inner quantizer's."""
         return self.inner.scale
 
+    def with_target(self, target: Target) -> "Rotated":
+        """The same for another target of the inner quantizer; raises if that has none."""
+        return replace(self, inner=adjustable(self.inner).with_target(target))
+
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of the rotated vector."""
         del bounds  # of the vector as it is; what matters is the rotated one
@@ -59,7 +64,8 @@ class Rotated:
         rotated = self.rotate(x, rng)
         blocks = block_bounds(self.scale, len(rotated), None)
         quantized = self.inner.quantize(rotated, blocks, rng=rng, threads=threads)
-        return replace(quantized, rotation=Rotation(seed=self._seed(rng), entries=len(x)))
+        rotation = Rotation(seed=self._seed(rng), entries=len(x))
+        return replace(quantized, rotation=rotation, source=rotated)
 
     def rotate(self, x: Vector, rng: Stream) -> Vector:
         """What the inner quantizer is given."""

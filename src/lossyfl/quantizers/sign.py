@@ -1,4 +1,4 @@
-"""The sign of every entry, with the mean magnitude: one bit an entry.
+"""The sign of every entry, with the mean magnitude: one bit per entry.
 
 Bernstein et al., "signSGD", ICML 2018; with the scale that makes it a contraction, Karimireddy, Rebjock,
 Stich, Jaggi, "Error feedback fixes SignSGD", ICML 2019: ||C(x) - x||^2 = (1 - ||x||_1^2 / (d ||x||_2^2))
@@ -50,5 +50,5 @@ class Sign:
         return 1 - 1 / entries
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
-        """A bit an entry, and a float for every block."""
+        """A bit per entry, and a float for every block."""
         return 32 * blocks + entries

@@ -9,14 +9,12 @@ import math
 from dataclasses import dataclass
 
 from lossyfl.quantizers import register
-from lossyfl.quantizers.largest import KEEP, Largest
-from lossyfl.streams import Stream
-from lossyfl.types import Bounds, Quantized, Scale, Vector
+from lossyfl.quantizers.largest import AbstractLargest
 
 
 @register("sparse_ternary")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SparseTernary:
+class SparseTernary(AbstractLargest):
     """At least the part `keep` of the entries, or as many as `target` allows.
 
     >>> import numpy as np
@@ -25,26 +23,10 @@ class SparseTernary:
     array([ 0. , -8.5,  0. ,  8.5], dtype=float32)
     """
 
-    keep: float = KEEP
-    target: str | None = None
-    scale: Scale = "model"
-
-    unbiased = False
-
-    def __post_init__(self) -> None:
-        self._largest().check(self.scale)
-
-    def _largest(self) -> Largest:
-        return Largest(keep=self.keep, target=self.target, levels=1, of="SparseTernary")
-
-    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
-        """The symbols of `x`."""
-        return self._largest().quantize(x, bounds, rng=rng, threads=threads)
-
-    def error_bound(self, entries: int) -> float:
-        """1: never worse than sending nothing."""
-        del entries
-        return 1.0
+    @property
+    def magnitudes(self) -> int:
+        """The mean."""
+        return 1
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """Golomb's code for the distances, as its paper counts: the entropy of positions, and signs."""

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 
 from lossyfl.errors import InputError
 from lossyfl.quantizers import register
-from lossyfl.quantizers.largest import KEEP, Largest
-from lossyfl.streams import Stream
-from lossyfl.types import Bounds, Quantized, Scale, Vector
+from lossyfl.quantizers.largest import AbstractLargest
 
 
 @register("topk")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopK:
+class TopK(AbstractLargest):
     """At least the part `keep` of the entries, or as many as `target` allows, in `levels` magnitudes.
 
     >>> import numpy as np
@@ -28,29 +26,17 @@ class TopK:
     array([ 0., -9.,  0.,  8.], dtype=float32)
     """
 
-    keep: float = KEEP
-    target: str | None = None
     levels: int = 16
-    scale: Scale = "model"
-
-    unbiased = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.levels, int) or not 1 <= self.levels <= 127:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError("levels", of="TopK", allowed="an int in [1, 127]", got=self.levels)
-        self._largest().check(self.scale)
+        AbstractLargest.__post_init__(self)  # a class with slots knows no super()
 
-    def _largest(self) -> Largest:
-        return Largest(keep=self.keep, target=self.target, levels=self.levels, of="TopK")
-
-    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
-        """The symbols of `x`."""
-        return self._largest().quantize(x, bounds, rng=rng, threads=threads)
-
-    def error_bound(self, entries: int) -> float:
-        """1: never worse than sending nothing. Exact values would have 1 - k / d."""
-        del entries
-        return 1.0
+    @property
+    def magnitudes(self) -> int:
+        """One for each level."""
+        return self.levels
 
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """A position and a float for every kept entry."""

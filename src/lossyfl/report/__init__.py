@@ -1,4 +1,4 @@
-"""Results directories -> one page to look at, tables and figures.
+"""Results directories -> one page, tables and figures.
 
     runs.find     folders -> runs
     groups.group  runs -> groups: the same settings, several seeds

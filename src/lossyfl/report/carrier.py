@@ -13,7 +13,7 @@ HEADS = ("frames", "model as it is", "messages", "on the wire")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
-    """One direction of a group, bytes a round, to or from all devices; None where nobody counted."""
+    """One direction of a group, bytes per round, to or from all devices; None where nobody counted."""
 
     frames: float
     plain: float | None
@@ -57,7 +57,7 @@ def carrier_table(groups: Sequence[Group]) -> Markup:
         id="carrier",
     )
     about = (
-        "Bytes a round, to and from all nodes: frames with what travels exactly beside them, the model in "
+        "Bytes per round, to and from all nodes: frames with what travels exactly beside them, the model in "
         "its own dtypes in as many messages, messages as Flower counts them, and on the wire."
     )
     scroll = tag("div", table, class_="scroll", tabindex="0", role="region", aria_label="Carrier")

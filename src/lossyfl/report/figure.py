@@ -33,7 +33,7 @@ def draw(
     """Write accuracy against rounds, against all bytes sent, or against savings, to a PNG, SVG or PDF file.
 
     The file is the same, to the byte, for the same groups. Each task has axes of its own, three for savings:
-    down, up and both ways. Groups without a look are left out.
+    down, up and both ways. Groups without an evaluation are left out.
     """
     tasks = list(dict.fromkeys(group.settings.task for group in groups))
     ways = tuple(savings.WORDS) if x == "savings" else ("",)

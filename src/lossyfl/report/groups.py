@@ -37,7 +37,7 @@ class Group:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Of its runs."""
+        """The seeds of its runs, in order."""
         return tuple(run.settings.seed for run in self.runs)
 
     @property
@@ -82,7 +82,7 @@ def _is_there(run: Run, others: Sequence[Run]) -> bool:
 
 
 def _same(one: Sequence[Round], other: Sequence[Round]) -> bool:
-    """Whether they came out alike; a run to which rounds were added has looks in between."""
+    """Whether they came out alike; a run to which rounds were added has evaluations in between."""
     return len(one) == len(other) and all(
         _outcome(a) == _outcome(b)
         and (a.accuracy == b.accuracy or None in (a.accuracy, b.accuracy))

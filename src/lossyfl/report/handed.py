@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lossyfl.protocol.ledger import Kind
+from lossyfl.protocol.entries import EntryKind
 from lossyfl.results.ledger_file import Line, read_lines
 from lossyfl.results.records import Round, Traffic
 
@@ -42,7 +42,7 @@ def _by_round(path: Path, *, last: int) -> dict[int, Traffic]:
 def _copies(lines: Sequence[Line]) -> Traffic:
     """Every frame for every device: counted, since a line may name more devices than memory holds."""
 
-    def nbytes(kind: Kind) -> int:
+    def nbytes(kind: EntryKind) -> int:
         return sum(line.count * line.frame.nbytes for line in lines if line.frame.kind == kind)
 
     total = sum(line.count * line.frame.nbytes for line in lines)

@@ -24,8 +24,8 @@ View = Literal["broadcast", "unicast"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """What frames travel over: bits a second each way, and seconds until the first bit arrives."""
+class LinkSpeeds:
+    """What frames travel over: bits per second each way, and seconds until the first bit arrives."""
 
     downlink: float = 1e6
     uplink: float = 250e3
@@ -62,7 +62,7 @@ def load(group: Group) -> Load:
     )
 
 
-def elapsed(load: Load, link: Link, view: View) -> Floats:
+def elapsed(load: Load, link: LinkSpeeds, view: View) -> Floats:
     """Seconds from the start to the end of every round."""
     down = load.broadcast if view == "broadcast" else load.unicast
     sending = 8 * down / link.downlink + 8 * load.reply / link.uplink

@@ -5,22 +5,23 @@ from collections.abc import Iterable, Sequence
 
 from lossyfl.errors import printable
 from lossyfl.report import text
+from lossyfl.report.break_even import downlink, uplink
 from lossyfl.report.carrier import HEADS, carried
 from lossyfl.report.groups import Group
-from lossyfl.report.link import Link, elapsed, load
-from lossyfl.report.pays import downlink, uplink
-from lossyfl.report.rows import LOOKS, ROUNDS, Both, Row, row
+from lossyfl.report.link import LinkSpeeds, elapsed, load
+from lossyfl.report.rows import EVALUATIONS, ROUNDS, Both, GroupRow, row
 
 HEAD = (
-    "scheme", "seeds", "rounds", "accuracy", f"last {LOOKS} looks", f"last {ROUNDS} rounds", "best",
-    "down", "up", "saving down / up", "paper's count down / up", "bits an entry down / up", "time",
+    "scheme", "seeds", "rounds", "accuracy", f"last {EVALUATIONS} evaluations", f"last {ROUNDS} rounds",
+    "best", "down", "up", "saving down / up", "paper's count down / up", "bits per entry down / up",
+    "time",
 )  # fmt: skip
 
 NOTE = f"""
-Accuracy is that of the last look at the test set, the mean over seeds; then the mean and standard deviation
-of the last {LOOKS} looks of all seeds, the mean of the looks at the last {ROUNDS} rounds, and the best look.
-Bytes are those of frames, {{counted}}; savings are against 32-bit floats, and by the paper's
-count of 33 bits an entry over R_Q.
+Accuracy is that of the last evaluation on the test set, the mean over seeds; then the mean and standard
+deviation of the last {EVALUATIONS} evaluations of all seeds, the mean over evaluations of the last
+{ROUNDS} rounds, and the best evaluation. Bytes are those of frames, {{counted}};
+savings are against 32-bit floats, and by the paper's count of 33 bits per entry over R_Q.
 """
 ONCE = "a broadcast counted once"
 TO_EACH = "counted for every node that is sent them, as are models of floats, one per round"
@@ -31,7 +32,7 @@ then missed, ||theta - theta_hat||; and ||delta_m|| over the norm of a quantized
 """
 
 
-def markdown(groups: Sequence[Group], note: str = "", link: Link | None = None) -> str:
+def markdown(groups: Sequence[Group], note: str = "", link: LinkSpeeds | None = None) -> str:
     """Tables for each task; with a link, also what would take how long over it."""
     tasks = dict.fromkeys(group.settings.task for group in groups)
     parts = [f"{_escaped(note)}\n"] if note else []
@@ -42,7 +43,7 @@ def markdown(groups: Sequence[Group], note: str = "", link: Link | None = None) 
             parts += [_measured(own), MEASURED]
         parts += [_carried(own)] if any(map(carried, own)) else []
         if link is not None:
-            parts += [_times(own, link), _pays(own)]
+            parts += [_times(own, link), _break_even(own)]
     parts.append(_commands(groups))
     return "\n".join(parts)
 
@@ -51,8 +52,8 @@ def _note(groups: Sequence[Group]) -> str:
     return NOTE.lstrip().format(counted=TO_EACH if any(group.to_each for group in groups) else ONCE)
 
 
-def tail(facts: Row) -> str:
-    """The mean of the last looks, and their spread."""
+def tail(facts: GroupRow) -> str:
+    """The mean of the last evaluations, and their standard deviation."""
     if facts.tail is None:
         return text.MISSING
     spread = "" if facts.spread is None else f" ± {100 * facts.spread:.2f}"
@@ -63,7 +64,7 @@ def _results(groups: Sequence[Group]) -> str:
     return _table(HEAD, (_cells(row(group)) for group in groups))
 
 
-def _cells(facts: Row) -> list[str]:
+def _cells(facts: GroupRow) -> list[str]:
     of = f" ({len(facts.seeds)} of {len(facts.seeds) + facts.others})" if facts.others else ""
     return [
         facts.label,
@@ -110,7 +111,7 @@ def _measured(groups: Sequence[Group]) -> str:
 
 
 def _carried(groups: Sequence[Group]) -> str:
-    """What carried the frames, bytes a round to and from all devices."""
+    """What carried the frames, bytes per round to and from all devices."""
     heads = ("scheme", *(f"{name} {way}" for way in ("down", "up") for name in HEADS))
     lines = [
         [group.label, *(cell for side in sides for cell in side.cells)]
@@ -120,7 +121,7 @@ def _carried(groups: Sequence[Group]) -> str:
     return _table(heads, lines)
 
 
-def _times(groups: Sequence[Group], link: Link) -> str:
+def _times(groups: Sequence[Group], link: LinkSpeeds) -> str:
     """How long all rounds take over a link."""
     about = f"{text.rate(link.downlink)} down, {text.rate(link.uplink)} up"
     heads = ("scheme", f"{about}: broadcast", "unicast")
@@ -133,10 +134,10 @@ def _times(groups: Sequence[Group], link: Link) -> str:
     return _table(heads, lines)
 
 
-def _pays(groups: Sequence[Group]) -> str:
-    """The rates below which compression pays."""
-    heads = ("scheme", "pays down below", "pays up below")
-    lines = [[g.label, text.limit(downlink(g).below), text.limit(uplink(g).below)] for g in groups]
+def _break_even(groups: Sequence[Group]) -> str:
+    """The link rates below which compression saves time."""
+    heads = ("scheme", "break-even rate down", "break-even rate up")
+    lines = [[g.label, text.limit(downlink(g).rate), text.limit(uplink(g).rate)] for g in groups]
     return _table(heads, lines)
 
 
@@ -176,7 +177,7 @@ def _short(value: float | None) -> str:
 
 
 def _three(value: float | None) -> str:
-    """Three digits."""
+    """A number with three digits; a dash for None."""
     return text.MISSING if value is None else f"{value:.3g}"
 
 

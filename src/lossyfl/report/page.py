@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
+from lossyfl.report.break_even_table import break_even_table
 from lossyfl.report.carrier import carrier_table
 from lossyfl.report.curves import bands
 from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, join, tag
 from lossyfl.report.payload import Options, payload
-from lossyfl.report.pays_table import pays_table
 from lossyfl.report.results_table import results_table
 from lossyfl.report.runs_tables import details, machines, settings_table
 from lossyfl.report.styles import styles
@@ -40,7 +40,7 @@ def page(groups: Sequence[Group], options: Options | None = None) -> str:
         "style": f"<style>\n{_asset('page.css')}{_colours(groups)}</style>",
         "results": results_table(groups).html,
         "carrier": carrier_table(groups).html,
-        "pays": pays_table(groups).html,
+        "breakeven": break_even_table(groups).html,
         "settings": settings_table(groups).html,
         "details": details(groups).html,
         "machines": machines(groups).html,

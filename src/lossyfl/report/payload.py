@@ -9,7 +9,7 @@ import numpy as np
 
 from lossyfl.report.curves import Curve, Floats, curve
 from lossyfl.report.groups import Group
-from lossyfl.report.link import Link, load
+from lossyfl.report.link import LinkSpeeds, load
 from lossyfl.report.styles import styles
 from lossyfl.results.records import Round
 
@@ -64,7 +64,7 @@ class Options:
 
     title: str | None = None
     note: str = ""
-    link: Link = field(default_factory=Link)
+    link: LinkSpeeds = field(default_factory=LinkSpeeds)
     reload: float | None = None
 
 

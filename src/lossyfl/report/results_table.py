@@ -7,7 +7,7 @@ from lossyfl.report import text
 from lossyfl.report.groups import Group
 from lossyfl.report.markdown import tail
 from lossyfl.report.markup import Markup, Piece, join, tag
-from lossyfl.report.rows import LOOKS, Row, row
+from lossyfl.report.rows import EVALUATIONS, GroupRow, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +19,18 @@ class Cell:
 
 
 HEADS = (
-    ("accuracy", "of the last look at the test set, the mean over seeds"),
-    (f"last {LOOKS} looks", "mean and standard deviation, all seeds"),
-    ("best", "the best look of any seed"),
+    ("accuracy", "of the last evaluation on the test set, the mean over seeds"),
+    (f"last {EVALUATIONS} evaluations", "mean and standard deviation, all seeds"),
+    ("best", "the best evaluation of any seed"),
     ("rounds", "done so far"),
     ("bytes down", "all frames of a run; a broadcast counts once, on Flower for every node"),
     ("bytes up", "all replies of a run"),
     ("saving down", "times fewer bytes than 32-bit floats"),
     ("saving up", "times fewer bytes than 32-bit floats"),
-    ("paper down", "the saving by the paper's count, 33 bits an entry over R_Q"),
-    ("paper up", "the saving by the paper's count, 33 bits an entry over R_Q"),
-    ("bits down", "bits an entry in real frames, headers and all"),
-    ("bits up", "bits an entry in real frames, headers and all"),
+    ("paper down", "the saving by the paper's count, 33 bits per entry over R_Q"),
+    ("paper up", "the saving by the paper's count, 33 bits per entry over R_Q"),
+    ("bits down", "bits per entry in real frames, headers and all"),
+    ("bits up", "bits per entry in real frames, headers and all"),
     ("time", "of a run on the machine that simulated it"),
 )
 
@@ -69,13 +69,13 @@ def _cell(cell: Cell) -> Markup:
     return tag("td", cell.shown, data_value=value)
 
 
-def _seeds(facts: Row) -> Markup:
+def _seeds(facts: GroupRow) -> Markup:
     count = len(facts.seeds)
     shown = f"{count} of {count + facts.others}" if facts.others else str(count)
     return tag("span", shown, title=f"seeds {text.numbers(facts.seeds)}")
 
 
-def _cells(facts: Row) -> list[Cell]:
+def _cells(facts: GroupRow) -> list[Cell]:
     pairs = (
         (facts.saving.down, text.times),
         (facts.saving.up, text.times),

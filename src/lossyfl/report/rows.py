@@ -1,4 +1,4 @@
-"""What a group came to: one row of every table."""
+"""The results of a group: one row of every table."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from lossyfl.report.groups import Group
 from lossyfl.report.runs import Run
 from lossyfl.results.records import Round, Traffic, is_number
 
-LOOKS = 10
-"""At the test set, at the end, over which accuracy is averaged."""
+EVALUATIONS = 10
+"""How many evaluations at the end of a run are averaged."""
 ROUNDS = 10
-"""At the end, whose looks are averaged: the same span for all, however often a run looks."""
+"""How many rounds at the end are averaged: the same span for all, however often a run is evaluated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,21 +23,21 @@ class Both:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class GroupRow:
     """A group in numbers; None where there is nothing to say.
 
     seeds:   of the runs that came that far, which all numbers are of
     others:  how many runs of the group did not yet
     rounds:  of the longest run
-    last:    accuracy of the last look, the mean over seeds
-    tail:    the mean of the last ten looks of all seeds
+    last:    accuracy of the last evaluation, the mean over seeds
+    tail:    the mean of the last ten evaluations of all seeds
     spread:  their standard deviation
-    end:     the mean of the looks at the last ten rounds of all seeds
-    best:    of all looks of all seeds
+    end:     the mean of evaluations of the last ten rounds of all seeds
+    best:    of all evaluations of all seeds
     nbytes:  of a run, the mean over seeds; a broadcast counts once, where there is one
     saving:  times fewer bytes than 32-bit floats
-    paper:   the same by the paper's count, 33 bits an entry over R_Q
-    bits:    an entry, in frames as they were sent
+    paper:   the same by the paper's count, 33 bits per entry over R_Q
+    bits:    per entry, in frames as they were sent
     seconds: of a run, the mean over seeds
     later:   the saving of the downlink without the initial model, real and by the paper's count
     eps:     of the broadcasts, their median and the largest
@@ -71,19 +71,19 @@ class Row:
     memory: float | None
 
 
-def row(group: Group) -> Row:
+def row(group: Group) -> GroupRow:
     """The row of a group."""
     whole = _longest(group)
     rounds = len(whole[0].rounds)
-    looks = [_looks(run) for run in whole]
-    last = [seen[-1] for seen in looks if seen]
+    evaluations = [_evaluations(run) for run in whole]
+    last = [seen[-1] for seen in evaluations if seen]
     closing = ends(group)
-    tail = [value for seen in looks for value in seen[-LOOKS:]]
+    tail = [value for seen in evaluations for value in seen[-EVALUATIONS:]]
     records = [record for run in whole for record in run.rounds]
     later = [record.handed for record in records if record.round > 0]
     eps = [record.eps for record in records if is_number(record.eps)]
     runs = len(whole)
-    return Row(
+    return GroupRow(
         label=group.label,
         seeds=tuple(run.settings.seed for run in whole),
         others=len(group.runs) - runs,
@@ -92,7 +92,7 @@ def row(group: Group) -> Row:
         tail=fmean(tail) if tail else None,
         spread=stdev(tail) if len(tail) > 1 else None,
         end=fmean(closing) if closing else None,
-        best=max((max(seen) for seen in looks if seen), default=None),
+        best=max((max(seen) for seen in evaluations if seen), default=None),
         nbytes=Both(
             down=sum(record.handed.nbytes for record in records) / runs,
             up=sum(record.up.nbytes for record in records) / runs,
@@ -106,15 +106,8 @@ def row(group: Group) -> Row:
             _ratio(later, lambda t: t.raw * 33 / 32, lambda t: t.paper),
         ),
         eps=(median(eps), max(eps)) if eps else (None, None),
-        error=Both(
-            down=_median(r.broadcast.error for r in records if r.broadcast),
-            up=_median(r.reply.error for r in records if r.reply),
-        ),
-        peaks=(
-            _median(r.model_peak for r in records),
-            _median(r.broadcast.peak for r in records if r.broadcast),
-            _median(r.reply.peak for r in records if r.reply),
-        ),
+        error=_errors(records),
+        peaks=_peaks(records),
         norm=_median(r.broadcast.norm for r in records if r.broadcast),
         distance=_median(r.distance for r in records if r.broadcast),
         memory=_median(
@@ -125,15 +118,32 @@ def row(group: Group) -> Row:
     )
 
 
+def _errors(records: list[Round]) -> Both:
+    """The relative error of quantizing, each way."""
+    return Both(
+        down=_median(r.broadcast.error for r in records if r.broadcast),
+        up=_median(r.reply.error for r in records if r.reply),
+    )
+
+
+def _peaks(records: list[Round]) -> tuple[float | None, float | None, float | None]:
+    """The peaks of the model, the broadcast and replies."""
+    return (
+        _median(r.model_peak for r in records),
+        _median(r.broadcast.peak for r in records if r.broadcast),
+        _median(r.reply.peak for r in records if r.reply),
+    )
+
+
 def _median(values: Iterable[float | None]) -> float | None:
     found = list(filter(is_number, values))
     return median(found) if found else None
 
 
 def ends(group: Group) -> list[float]:
-    """The mean of the looks at the last ten rounds, of every run that came as far as the longest."""
-    looks = [_looks(run, len(run.rounds) - ROUNDS) for run in _longest(group)]
-    return [fmean(seen) for seen in looks if seen]
+    """The mean over evaluations of the last ten rounds, of every run that came as far as the longest."""
+    evaluations = [_evaluations(run, len(run.rounds) - ROUNDS) for run in _longest(group)]
+    return [fmean(seen) for seen in evaluations if seen]
 
 
 def _longest(group: Group) -> list[Run]:
@@ -142,8 +152,8 @@ def _longest(group: Group) -> list[Run]:
     return [run for run in group.runs if len(run.rounds) == rounds]
 
 
-def _looks(run: Run, start: int = 0) -> list[float]:
-    """All accuracies from a round on."""
+def _evaluations(run: Run, start: int = 0) -> list[float]:
+    """The accuracies of all evaluations from round `start` on."""
     rounds = run.rounds[max(start, 0) :]
     return [record.accuracy for record in rounds if is_number(record.accuracy)]
 

@@ -63,21 +63,21 @@ class Fallen:
     color: str
 
 
-def kind(group: Group, *, looks: bool = True) -> str:
+def kind(group: Group, *, models: bool = True) -> str:
     """What groups share: the paper's system, or the quantizers of ours, whatever their rates and levels.
 
-    looks: whether groups differ in whose model was looked at
+    models: whether groups differ in whose model is evaluated
     """
-    looked = group.settings.evaluate if looks and group.settings.evaluate != "server" else ""
+    model = group.settings.evaluate if models and group.settings.evaluate != "server" else ""
     if group.family != "lean":
         name = group.family if group.family in FAMILIES else group.settings.scheme
-        return ", ".join(filter(None, (name, looked)))
+        return ", ".join(filter(None, (name, model)))
     options = _options(group)
     names = [options.get(way, "deadzone").partition("(")[0] for way in ("down", "up")]
     first = "small initial model" if "first_budget" in options else ""
     predicted = "predicted" if options.get("predict", "").lower() == "true" else ""
     quantizers = " / ".join(dict.fromkeys(names))
-    return ", ".join(filter(None, ("lean", quantizers, first, predicted, looked)))
+    return ", ".join(filter(None, ("lean", quantizers, first, predicted, model)))
 
 
 def server(group: Group) -> str:
@@ -92,9 +92,9 @@ def _options(group: Group) -> dict[str, str]:
 
 
 def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
-    """The points of every kind, from few savings to many; groups without a look have none."""
+    """The points of every kind, from few savings to many; groups without an evaluation have none."""
     found: defaultdict[str, list[Point]] = defaultdict(list)
-    looks = len({group.settings.evaluate for group in groups}) > 1
+    models = len({group.settings.evaluate for group in groups}) > 1
     for group in groups:
         facts, closing = row(group), ends(group)
         saving = along(facts.saving, way)
@@ -109,7 +109,7 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
             low=100 * min(closing),
             high=100 * max(closing),
         )
-        found[kind(group, looks=looks)].append(made)
+        found[kind(group, models=models)].append(made)
     return {name: sorted(own, key=lambda p: p.saving) for name, own in found.items()}
 
 
@@ -130,11 +130,11 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     taken = {style.light for name, style in FAMILY.items() if name in found}
     others = cycle(sorted(COLORS, key=lambda style: style.light in taken))
     fallen: list[Fallen] = []
-    looks: set[tuple[str, str]] = set()
+    taken_markers: set[tuple[str, str]] = set()
     for number, (name, own) in enumerate(found.items()):
         style = FAMILY[name] if name in FAMILY else next(others)
-        marker = _marker(number, style, looks)
-        looks.add((style.light, marker))
+        marker = _marker(number, style, taken_markers)
+        taken_markers.add((style.light, marker))
         fallen += _series(axes, name, own, style, marker, floor)
     lossless = [p for name, own in found.items() if name.startswith("lossless") for p in own]
     if lossless:
@@ -155,10 +155,10 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
         sheet.legend(axes, "bars: minimum to maximum of seeds", beside=True)
 
 
-def _marker(number: int, style: Style, looks: Container[tuple[str, str]]) -> str:
+def _marker(number: int, style: Style, taken: Container[tuple[str, str]]) -> str:
     """The next marker that no kind of this colour has, as long as there is one."""
     turn = [MARKERS[(number + step) % len(MARKERS)] for step in range(len(MARKERS))]
-    return next((each for each in turn if (style.light, each) not in looks), turn[0])
+    return next((each for each in turn if (style.light, each) not in taken), turn[0])
 
 
 def _floor(means: Sequence[float]) -> float:

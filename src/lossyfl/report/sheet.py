@@ -1,4 +1,4 @@
-"""Files of figures: one look for all of them, and the same file to the byte every time."""
+"""Files of figures: one style for all of them, and the same file to the byte every time."""
 # pyright: reportUnknownMemberType=false
 # Matplotlib leaves parameters of its own functions without types.
 
@@ -20,7 +20,7 @@ ROOM = 16
 """Names that a legend beside axes has room for."""
 SUFFIXES = (".png", ".svg", ".pdf")
 
-LOOK = {
+STYLE = {
     "font.size": 9.0,
     "axes.linewidth": 0.6,
     "axes.grid": True,
@@ -51,7 +51,7 @@ def write(
         raise InputError("suffix", of="a figure", allowed=allowed, got=path.name)
     matplotlib = require("matplotlib", extra="report")
     module = require("matplotlib.figure", extra="report")
-    with matplotlib.rc_context(LOOK):
+    with matplotlib.rc_context(STYLE):
         size = (5.2 * shape[1] + beside, 3.6 * shape[0])
         figure: Figure = module.Figure(figsize=size, layout="constrained")
         fill(figure)

@@ -20,7 +20,7 @@ def size(nbytes: float) -> str:
 
 
 def rate(bits: float) -> str:
-    """Bits a second.
+    """Bits per second.
 
     >>> rate(250_000), rate(3.2e9)
     ('250 kbit/s', '3.20 Gbit/s')

@@ -15,7 +15,7 @@ RATES = {
     "MB/s": 8e6,
     "GB/s": 8e9,
 }
-"""Bits a second; the first four may also be written with /s."""
+"""Bits per second; the first four may also be written with /s."""
 
 TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 """Seconds."""
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z/]*)\s*")
 
 
 def rate(text: str, *, name: str) -> float:
-    """Bits a second.
+    """Bits per second.
 
     >>> rate("250kbit", name="uplink"), rate("1 MB/s", name="uplink")
     (250000.0, 8000000.0)

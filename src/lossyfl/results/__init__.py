@@ -1,1 +1,1 @@
-"""results."""
+"""The settings of a run, the records of its rounds, and the directory in which they are kept."""

@@ -2,7 +2,7 @@
 
 config.toml        every setting; `lossyfl run config.toml` repeats the run
 run.json           versions, machine, command, state, and a summary at the end
-rounds.jsonl       a line a round: accuracy, losses, bytes, times (`records.Round`)
+rounds.jsonl       a line per round: accuracy, losses, bytes, times (`records.Round`)
 ledger.csv         every frame (`ledger_file`)
 model.safetensors  the model at the end
 checkpoint/        what `lossyfl resume` goes on from; may be deleted when the run is done
@@ -38,6 +38,7 @@ from lossyfl.protocol.ledger import Ledger
 from lossyfl.results import ledger_file, machine
 from lossyfl.results.experiment import Experiment, experiment, read_toml
 from lossyfl.results.records import Round, read_rounds
+from lossyfl.results.summary import summarize
 from lossyfl.types import Vector
 
 if TYPE_CHECKING:
@@ -52,46 +53,6 @@ class Sizes:
 
     rounds: int
     ledger: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSummary:
-    """What a run came to.
-
-    accuracy: of the last look at the test set, None if there was none
-    down, up: bytes; a broadcast counts once, where there is one
-    saving_*: against 32-bit floats
-    paper_*:  the saving by the paper's count
-    """
-
-    rounds: int
-    accuracy: float | None
-    down: int
-    up: int
-    saving_down: float
-    saving_up: float
-    paper_down: float
-    paper_up: float
-    seconds: float
-
-
-def summarize(rounds: list[Round]) -> RunSummary:
-    """The sums over all rounds."""
-    seen = [record.accuracy for record in rounds if record.accuracy is not None]
-    down, up = sum(r.handed.nbytes for r in rounds), sum(r.up.nbytes for r in rounds)
-    paper_down, paper_up = sum(r.handed.paper for r in rounds), sum(r.up.paper for r in rounds)
-    raw_down, raw_up = sum(r.handed.raw for r in rounds), sum(r.up.raw for r in rounds)
-    return RunSummary(
-        rounds=len(rounds),
-        accuracy=seen[-1] if seen else None,
-        down=down,
-        up=up,
-        saving_down=raw_down / down if down else 1.0,
-        saving_up=raw_up / up if up else 1.0,
-        paper_down=raw_down * 33 / 32 / paper_down if paper_down else 1.0,
-        paper_up=raw_up * 33 / 32 / paper_up if paper_up else 1.0,
-        seconds=sum(r.seconds.total for r in rounds),
-    )
 
 
 class Results:
@@ -113,7 +74,7 @@ class Results:
         disk.sync_folder(self.folder.absolute().parent)
 
     def close_to_others(self) -> None:
-        """Have a folder for checkpoints that only its owner can look into."""
+        """Have a folder for checkpoints that only its owner can open."""
         try:
             private_folder(self.checkpoint)
         except OSError as error:
@@ -208,7 +169,7 @@ class Results:
             raise InputError("out", of="a run", allowed=allowed, got=str(error)) from error
 
     def write_config(self, settings: Experiment) -> None:
-        """All settings."""
+        """Write all settings of the run to config.toml."""
         write_atomically(self.config, [settings.toml().encode()])
 
     def read_config(self) -> Experiment:

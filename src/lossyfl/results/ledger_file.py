@@ -15,7 +15,8 @@ from typing import cast, get_args
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import read_text
-from lossyfl.protocol.ledger import Direction, Entry, Kind, Ledger
+from lossyfl.protocol.entries import Direction, Entry, EntryKind
+from lossyfl.protocol.ledger import Ledger
 from lossyfl.results.records import LARGEST_WHOLE, is_number
 
 HEADER = "round,direction,kind,devices,nbytes,entries,paper_bits,entropy_bits,frame\n"
@@ -93,13 +94,13 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 def _line(row: dict[str, str]) -> Line:
     devices = tuple(map(_run, row["devices"].split()))
-    if row["direction"] not in get_args(Direction) or row["kind"] not in get_args(Kind):
+    if row["direction"] not in get_args(Direction) or row["kind"] not in get_args(EntryKind):
         raise ValueError(f"a {row['kind']} that goes {row['direction']}")
     frame = Entry(
         round=_whole(row["round"]),
         direction=cast("Direction", row["direction"]),
         device=devices[0].start if devices else 0,
-        kind=cast("Kind", row["kind"]),
+        kind=cast("EntryKind", row["kind"]),
         nbytes=_whole(row["nbytes"]),
         entries=_whole(row["entries"]),
         paper_bits=_bits(row["paper_bits"]),

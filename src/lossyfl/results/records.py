@@ -7,7 +7,8 @@ from typing import Any, TypeGuard, TypeVar, cast, get_args, get_type_hints
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import parse_json, read_text
-from lossyfl.protocol.ledger import Kind, Ledger, View
+from lossyfl.protocol.entries import EntryKind, View
+from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.measures import Measured
 
 LARGEST_WHOLE = 1 << 63
@@ -56,7 +57,7 @@ class Seconds:
     """Where the time of one round went; `training` and `coding` add up over all workers.
 
     broadcast:  quantize, encode, decode and hand out the broadcast
-    devices:    from the first visit to the last reply
+    devices:    from the first device job to the last reply
     aggregate:  decode and add replies, while workers go on, and close the round
     evaluate:   the test set
     save:       results and checkpoint since the round before
@@ -78,7 +79,7 @@ class Round:
     """One line of rounds.jsonl.
 
     accuracy, test_loss: of theta(t+1), the model that the round made, or of theta_hat(t), as the
-                         settings say; None if nobody looked
+                         settings say; None if it was not evaluated
     train_loss: of the local steps, the mean over devices by their samples; None if nobody trained
     eps:        of the broadcast, as in Lemma 1; None in round 0
     distance:   ||theta(t) - theta_hat(t)||: what the broadcast of the round could not say
@@ -121,7 +122,7 @@ class Round:
         return self.down if self.copies is None else self.copies
 
     def line(self) -> str:
-        """As a line of JSON."""
+        """The record as one line of JSON."""
         return json.dumps(asdict(self)) + "\n"
 
 
@@ -142,7 +143,7 @@ def traffic(ledger: Ledger) -> tuple[Traffic, Traffic]:
 def downlink(ledger: Ledger, view: View = "broadcast") -> Traffic:
     """Down; with `unicast`, everything counts for every device that was handed it."""
 
-    def kind(name: Kind) -> int:
+    def kind(name: EntryKind) -> int:
         return ledger.total("down", view=view, kinds=(name,)).nbytes
 
     down = ledger.total("down", view=view)

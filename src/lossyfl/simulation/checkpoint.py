@@ -19,7 +19,7 @@ from lossyfl.types import Vector
 class Checkpoint:
     """Everything that is not in the store.
 
-    slots:        of every device, a byte each
+    slots:        one byte per device
     common:       moments that all devices share or hand on, with the steps taken
     data_dir:     where the data was found, empty for the usual places
     average:      of the models that devices held; empty if it is not evaluated

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.errors import NotFinite
+from lossyfl.links.state import arrays_of
 from lossyfl.protocol.device import Device
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.round import sample
@@ -238,9 +239,9 @@ class Simulation:
         total = np.zeros_like(self.pool.common)
         weight = sum(len(self.setup.parts[result.device]) for result in results)
         for result in results:
-            own = self.store.read(result.device, int(self.slots[result.device])).moments
-            total += own.values * np.float32(len(self.setup.parts[result.device]) / weight)
-            self.common_steps = own.steps
+            moments = self.store.read(result.device, int(self.slots[result.device])).moments
+            total += moments.values * np.float32(len(self.setup.parts[result.device]) / weight)
+            self.common_steps = moments.steps
         self.pool.common[:] = total
 
     def _hold_estimate(self, round: int) -> None:
@@ -248,6 +249,9 @@ class Simulation:
         estimate = self.server.estimate
         uplink = self.setup.scheme.uplink.init(estimate)
         state = DeviceState(
-            round=round, estimate=estimate, downlink=self.server.state().link, uplink=uplink
+            round=round,
+            estimate=estimate,
+            downlink=self.server.state().link,
+            uplink=arrays_of(uplink),
         )
         self._listener.restore(state)

@@ -12,8 +12,9 @@ import numpy as np
 
 from lossyfl.errors import Diverged, InputError, Interrupted, LossyflError, Stopped
 from lossyfl.files import disk
-from lossyfl.results.directory import Results, RunSummary, State, summarize
+from lossyfl.results.directory import Results, State
 from lossyfl.results.records import Round, read_rounds
+from lossyfl.results.summary import RunSummary, summarize
 from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
 from lossyfl.simulation.interrupts import interrupts

@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.errors import InputError
-from lossyfl.protocol.schemes import Scheme, scheme
+from lossyfl.links.state import arrays_of
+from lossyfl.protocol.scheme import Scheme
+from lossyfl.protocol.schemes import scheme
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.store import StoreShape
 from lossyfl.streams import stream
@@ -48,7 +50,7 @@ class Setup:
 
     @property
     def devices(self) -> int:
-        """M."""
+        """How many devices there are: the paper's M."""
         return len(self.parts)
 
     @property
@@ -59,9 +61,10 @@ class Setup:
     @property
     def shape(self) -> StoreShape:
         """How large the devices' store is."""
+        uplink = self.scheme.uplink.init(self.theta)
         return StoreShape(
             devices=self.devices,
-            memory=len(self.scheme.uplink.init(self.theta).memory),
+            uplink={name: len(vector) for name, vector in arrays_of(uplink).items()},
             moments=moments_length(self.local, self._trained),
         )
 

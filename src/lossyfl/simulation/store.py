@@ -5,12 +5,14 @@ name, so a run that is killed at any moment finds the checkpoint's slots as they
 devices take disk, and only those at work take memory.
 
 A slot is 8 whole numbers (the last accepted round, the optimizer's steps, a digest of the rest), then
-delta_m, then the optimizer's moments, as float32. The checkpoint names the digest of every slot that holds:
-a bit that flipped since, or a write that never reached the disk, is found before a run goes on.
+the vectors of the uplink's state (delta_m), then the optimizer's moments, as float32. The checkpoint names
+the digest of every slot that holds: a bit that flipped since, or a write that never reached the disk, is
+found before a run goes on.
 """
 
 import fcntl
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 from lossyfl.errors import DiskError, InputError
 from lossyfl.files import disk
 from lossyfl.files.atomic import STATE, open_private
-from lossyfl.links import LinkState
+from lossyfl.links.state import Arrays
 from lossyfl.tasks.training import OptimizerMoments
 from lossyfl.types import Vector
 
@@ -41,25 +43,31 @@ Digests: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceRecord:
-    """What one device remembers; views of the file."""
+    """What one device remembers; views of the file.
+
+    uplink: the vectors of its uplink's state, by name
+    """
 
     accepted: int
-    uplink: LinkState
+    uplink: Arrays
     moments: OptimizerMoments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreShape:
-    """How large the file is: devices, and the entries of delta_m and of the moments."""
+    """How large the file is: devices, and the entries of what each of them remembers.
+
+    uplink: the lengths of the vectors of its uplink's state, by name
+    """
 
     devices: int
-    memory: int
+    uplink: Mapping[str, int]
     moments: int
 
     @property
     def slot(self) -> int:
         """float32 places in a slot, a multiple of a cache line."""
-        return -(-(HEADER + self.memory + self.moments) // 16) * 16
+        return -(-(HEADER + sum(self.uplink.values()) + self.moments) // 16) * 16
 
     @property
     def nbytes(self) -> int:
@@ -120,18 +128,19 @@ class DeviceStore:
         """What a slot holds."""
         record = self._fresh if slot == FRESH else self._slots[device, slot]
         numbers = record[:HEADER].view(np.int64)
-        memory, moments = self._vectors(record)
+        uplink, moments = self._vectors(record)
         return DeviceRecord(
             accepted=int(numbers[ACCEPTED]),
-            uplink=LinkState(memory=memory),
+            uplink=uplink,
             moments=OptimizerMoments(values=moments, steps=int(numbers[STEPS])),
         )
 
     def write(self, device: int, slot: int, what: DeviceRecord) -> None:
         """Fill a slot."""
         record = self._slots[device, slot]
-        memory, moments = self._vectors(record)
-        memory[:] = what.uplink.memory
+        uplink, moments = self._vectors(record)
+        for name, vector in uplink.items():
+            vector[:] = what.uplink[name]
         if what.moments.steps:
             moments[:] = what.moments.values
         numbers = record[:HEADER].view(np.int64)
@@ -179,6 +188,10 @@ class DeviceStore:
         digest.update(record[2 * (DIGEST + 1) :].data)
         return int.from_bytes(digest.digest(), "big", signed=True)
 
-    def _vectors(self, record: Vector) -> tuple[Vector, Vector]:
-        middle = HEADER + self.shape.memory
-        return record[HEADER:middle], record[middle : middle + self.shape.moments]
+    def _vectors(self, record: Vector) -> tuple[Arrays, Vector]:
+        uplink: Arrays = {}
+        at = HEADER
+        for name, entries in self.shape.uplink.items():
+            uplink[name] = record[at : at + entries]
+            at += entries
+        return uplink, record[at : at + self.shape.moments]

@@ -44,17 +44,16 @@ class Updates:
         disk.sync_folder(self.folder.parent)
         entries = len(server.theta)
         if server.scheme.downlink.incremental and server.round > 0:
-            kept = server.state().link.memory
-            left = kept if len(kept) else server.theta - server.estimate
+            left = server.state().link.get("memory", server.theta - server.estimate)
             self._write(f"{server.round}-down", server.broadcast, left, entries)
         for answer in [answer for answer in answers if not answer.late][:DEVICES]:
-            left = store.read(answer.device, int(slots[answer.device])).uplink.memory
+            left = store.read(answer.device, int(slots[answer.device])).uplink.get("memory")
             self._write(f"{server.round}-up-{answer.device}", answer.frame, left, entries)
 
-    def _write(self, name: str, frame: bytes, left: Vector, entries: int) -> None:
+    def _write(self, name: str, frame: bytes, left: Vector | None, entries: int) -> None:
         sent = decode(frame, max_entries=entries)
         file = io.BytesIO()
-        np.save(file, sent + left if len(left) else sent)
+        np.save(file, sent if left is None else sent + left)
         write_atomically(self.folder / f"{name}.npy", [file.getvalue()])
 
 

@@ -20,7 +20,7 @@ class Watcher(Protocol):
         ...
 
     def round_done(self, record: Round) -> None:
-        """One more."""
+        """One more round is done, and written down."""
         ...
 
     def stopping(self) -> None:
@@ -33,7 +33,7 @@ class Watcher(Protocol):
 
 
 class Silent:
-    """Nobody."""
+    """A watcher that says nothing, for runs that nobody watches."""
 
     def preparing(self, what: str) -> None:
         """Say nothing."""

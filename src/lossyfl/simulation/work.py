@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from lossyfl.errors import Diverged, NotFinite
-from lossyfl.links import LinkState
+from lossyfl.links.base import nothing
+from lossyfl.links.state import Arrays, beside_estimate
 from lossyfl.protocol.device import Device
 from lossyfl.protocol.measures import Measured, measure
-from lossyfl.protocol.schemes import Scheme
+from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.states import Delivery, DeviceState
 from lossyfl.simulation.store import DeviceRecord, DeviceStore
 from lossyfl.tasks.training import OptimizerMoments, Score, Trainer
 from lossyfl.types import Vector
-from lossyfl.wire.codec import decode
 
 C = TypeVar("C", covariant=True)
 
@@ -66,7 +66,7 @@ class WorkerContext:
         self.trainer, self.scheme, self.store = trainer, scheme, store
         self.shared, self.common = shared, common
         self._tensors = trainer.model.tensors
-        self._downlink = (-1, LinkState())
+        self._downlink: tuple[int, Arrays] = (-1, {})
 
     def run(self, job: DeviceJob, round: int, common_steps: int) -> DeviceResult:
         """Lines 3 to 5 of Algorithm 1 for one device."""
@@ -79,10 +79,11 @@ class WorkerContext:
         trained = self.trainer.train(job.device, round, theta, moments)
         ended = time.perf_counter()
         try:
-            frame = device.reply(trained.theta)
+            sent = device.send(trained.theta)
         except NotFinite as error:
             raise Diverged(job.device, round, trained.loss) from error
-        measured = self._measure(trained.theta, remembered.uplink, device, frame)
+        # Before the slot is written: the source is made of what it holds.
+        measured = measure(sent.source(), sent.lost)
         device.settle(arrived=not job.late)
         state = device.state()
         kept = replace(
@@ -95,21 +96,13 @@ class WorkerContext:
         return DeviceResult(
             device=job.device,
             late=job.late,
-            frame=frame,
+            frame=sent.frame,
             loss=trained.loss,
             measured=measured,
-            memory=measure(state.uplink.memory).norm,
+            memory=measure(state.uplink.get("memory", nothing())).norm,
             training=ended - middle,
             coding=time.perf_counter() - ended + middle - start,
         )
-
-    def _measure(self, theta: Vector, uplink: LinkState, device: Device, frame: bytes) -> Measured:
-        """What the reply's quantizer was given, and what it lost."""
-        given = theta - self.shared
-        left = device.state().uplink.memory
-        if not len(left):
-            left = given - decode(frame, max_entries=len(given))
-        return measure(given + uplink.memory if len(uplink.memory) else given, left)
 
     def evaluate(self, chunk: int) -> Score:
         """What the shared model is worth on one chunk of the test set."""
@@ -119,7 +112,7 @@ class WorkerContext:
         """The device, in sync: it holds the round's estimate."""
         device = Device(number, self.scheme, seed=self.trainer.seed, tensors=self._tensors)
         if self._downlink[0] != round:
-            self._downlink = (round, self.scheme.downlink.init(self.shared))
+            self._downlink = (round, beside_estimate(self.scheme.downlink.init(self.shared)))
         device.restore(
             DeviceState(
                 round=round,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.protocol.schemes import Scheme
+from lossyfl.protocol.scheme import Scheme
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import DeviceStore, StoreShape
 from lossyfl.simulation.work import WorkerContext
@@ -28,7 +28,7 @@ class SharedArray:
         self.open()[...] = array
 
     def open(self) -> NDArray[Any]:
-        """The array itself."""
+        """The array, in the memory that all processes share."""
         count = int(np.prod(self._shape, dtype=np.int64))
         return np.frombuffer(self._raw, dtype=self._dtype, count=count).reshape(self._shape)
 
@@ -52,7 +52,7 @@ class WorkerSpec:
     common: SharedArray
 
     def build(self) -> WorkerContext:
-        """The context."""
+        """The context that this worker does its jobs in, with its own model and store."""
         x, y, test_x, test_y = (array.open() for array in self.arrays)
         train, test = Samples(x=x, y=y), Samples(x=test_x, y=test_y)
         task = replace(self.task, train=train, test=test)

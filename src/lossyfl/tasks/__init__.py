@@ -37,7 +37,7 @@ def check(spec: str) -> None:
 
 
 def check_data(spec: str, data_dir: Path | None = None) -> None:
-    """Raise if the data of a built-in task is not there; other tasks are not looked at."""
+    """Raise if the data of a built-in task is not there; other tasks are not checked."""
     from lossyfl.tasks import images
 
     images.check_data(*_registry.parse(spec), data_dir)

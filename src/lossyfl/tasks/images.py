@@ -85,7 +85,7 @@ def mlp(*, of: str = "digits", hidden: int = 1000, data_dir: Path | None = None)
 
 
 def check_data(name: str, options: Mapping[str, str], data_dir: Path | None) -> None:
-    """Raise if the data of a built-in task is not there; other tasks are not looked at."""
+    """Raise if the data of a built-in task is not there; other tasks are not checked."""
     if name not in _DATA:
         return
     facts = known(options.get("of", _DATA[name]))

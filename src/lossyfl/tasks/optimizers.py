@@ -67,7 +67,7 @@ def optimizer(spec: str) -> LocalOptimizer:
 
 @register("sgd")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sgd:
+class LocalSgd:
     """theta -= lr (g + decay theta), or with momentum: v = momentum v + g + decay theta."""
 
     momentum: float = 0.0
@@ -84,7 +84,7 @@ class Sgd:
         return ("momentum_buffer",) if self.momentum else ()
 
     def make(self, parameter: "nn.Parameter") -> "Optimizer":
-        """Torch's SGD."""
+        """Torch's SGD over the flat parameter; the step size multiplies its unit rate."""
         from torch.optim import SGD
 
         return SGD([parameter], lr=1.0, momentum=self.momentum, weight_decay=self.decay)
@@ -92,7 +92,7 @@ class Sgd:
 
 @register("adam")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adam:
+class LocalAdam:
     """theta -= lr m / (sqrt(v) + eps), both means corrected for their start at zero."""
 
     beta1: float = 0.9
@@ -110,11 +110,11 @@ class Adam:
 
     @property
     def buffers(self) -> tuple[str, ...]:
-        """Both means."""
+        """The running means of gradients and of their squares."""
         return ("exp_avg", "exp_avg_sq")
 
     def make(self, parameter: "nn.Parameter") -> "Optimizer":
-        """Torch's Adam."""
+        """Torch's Adam over the flat parameter."""
         from torch.optim import Adam
 
         betas = (self.beta1, self.beta2)

@@ -8,13 +8,12 @@ cosine:start=0.1,rounds=200       half a cosine from 0.1 to 0, which it reaches 
 """
 
 import math
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol
 
 from lossyfl.errors import InputError
 from lossyfl.registry import Registry
+from lossyfl.types import Steps, parse_steps
 
 
 class Step(Protocol):
@@ -42,18 +41,6 @@ def step(spec: str) -> Step:
     return _registry.build(spec)
 
 
-@dataclass(frozen=True, slots=True)
-class Piecewise:
-    """Values, each from some round on."""
-
-    rounds: tuple[int, ...]
-    values: tuple[float, ...]
-
-    def at(self, round: int) -> float:
-        """The value that holds."""
-        return self.values[bisect_right(self.rounds, round) - 1]
-
-
 @register("inverse")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inverse:
@@ -74,7 +61,7 @@ class Inverse:
 @register("exponential")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exponential:
-    """start * rate^t."""
+    """A step size that falls by one factor per round: start * rate^t."""
 
     start: float
     rate: float = 0.99
@@ -84,7 +71,7 @@ class Exponential:
         _positive("rate", "exponential", self.rate)
 
     def at(self, round: int) -> float:
-        """One factor a round."""
+        """One factor per round."""
         return self.start * self.rate**round
 
 
@@ -105,19 +92,15 @@ class Cosine:
         return self.start * (1 + math.cos(math.pi * min(round / self.rounds, 1))) / 2
 
 
-def _piecewise(spec: str) -> Piecewise:
-    pairs = [piece.partition("@")[::2] for piece in spec.split("/")]
+def _piecewise(spec: str) -> Steps[float]:
     allowed = 'a number, "0.1@0/0.01@50", or one of ' + ", ".join(_registry.names())
-    try:
-        values = tuple(float(value) for value, _ in pairs)
-        rounds = tuple(int(start or 0) for _, start in pairs)
-    except ValueError:
-        raise InputError("lr", of="local training", allowed=allowed, got=spec) from None
-    if rounds[0] != 0 or any(a >= b for a, b in pairwise(rounds)):
-        raise InputError("lr", of="local training", allowed=allowed, got=spec)
-    for value in values:
+    wrong = InputError("lr", of="local training", allowed=allowed, got=spec)
+    made = parse_steps(spec, float, wrong=wrong)
+    if not made.rise:
+        raise wrong
+    for value in made.values:
         _positive("lr", "local training", value)
-    return Piecewise(rounds, values)
+    return made
 
 
 def _positive(what: str, of: str, value: float) -> None:

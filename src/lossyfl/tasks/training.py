@@ -136,8 +136,8 @@ class Trainer:
         """The sums over one chunk of the test set."""
         self.model.load(theta)
         self.model.module.eval()
-        own = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
-        x, y = (tensor[own] for tensor in self._test)
+        part = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
+        x, y = (tensor[part] for tensor in self._test)
         with torch.inference_mode(), without_denormals():
             outputs = self.model.module(self.task.prepare(x))
             loss = self.task.loss(outputs, y).item() * len(x)

@@ -81,6 +81,13 @@ def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) ->
     return frames.unpack(frame, max_entries=max_entries, threads=threads)
 
 
+def decode_update(frame: Bytes, *, max_entries: int) -> tuple[FrameMeta, Vector]:
+    """What a frame says of itself, and its vector: `decode` for a link that needs both."""
+    header = read_header(frame, max_entries)
+    opened = frames.open_body(frame, header)
+    return header.meta, frames.reconstruct(opened) if isinstance(opened, frames.Opened) else opened
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameInfo:
     """What a frame is made of.

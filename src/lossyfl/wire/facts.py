@@ -8,7 +8,7 @@ import numpy as np
 from lossyfl.types import Vector, paper_bits
 from lossyfl.wire import body, classes, frame
 from lossyfl.wire.frame import Opened
-from lossyfl.wire.header import HARD_LIMIT, Bytes
+from lossyfl.wire.header import HARD_LIMIT, Bytes, read_header
 from lossyfl.wire.histogram import entropy
 
 PAPER_FLOAT_BITS = 33
@@ -29,9 +29,13 @@ class Facts:
     entropy_bits: float
 
 
-def facts(data: Bytes) -> Facts:
-    """The facts of a frame; its symbols are not decoded."""
-    return facts_of(frame.open_frame(data, HARD_LIMIT), memoryview(data).nbytes)
+def facts(data: Bytes, *, trusted: bool = False) -> Facts:
+    """The facts of a frame; its symbols are not decoded.
+
+    trusted: whether this process has made it, so that its checksum need not be computed again
+    """
+    opened = frame.open_body(data, read_header(data, HARD_LIMIT, trusted=trusted))
+    return facts_of(opened, memoryview(data).nbytes)
 
 
 def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:

@@ -15,7 +15,7 @@ from lossyfl.flower.deployment.processes import STOPS, Processes
 
 @pytest.fixture(autouse=True)
 def interrupted() -> Generator[None]:
-    """As in `lossyfl deploy-demo`: every signal that asks to stop is a KeyboardInterrupt."""
+    """As in `scripts.deploy_demo`: every signal that asks to stop is a KeyboardInterrupt."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in STOPS}
     yield
     for number, handler in before.items():

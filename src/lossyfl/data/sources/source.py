@@ -1,4 +1,4 @@
-"""What a source is."""
+"""One way to get a data set, and what it raises when it fails."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class SourceError(LossyflError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class DatasetSource:
     """One way to get a data set.
 
     title: what is tried, as the user reads it

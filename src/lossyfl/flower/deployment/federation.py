@@ -1,12 +1,9 @@
 """A SuperLink and SuperNodes on this machine, as real processes with TLS, and a run of our app on them."""
 
 import json
-import os
 import signal
-import socket
-import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,23 +13,24 @@ from typing import TYPE_CHECKING
 from lossyfl.errors import Stopped
 from lossyfl.files.atomic import write_atomically
 from lossyfl.flower.app import PLAIN
-from lossyfl.flower.deployment.certificates import (
-    Certificates,
-    write_certificates,
-    write_node_key,
-)
+from lossyfl.flower.deployment.app_folder import write_app
+from lossyfl.flower.deployment.certificates import write_certificates, write_node_key
 from lossyfl.flower.deployment.network import Links
 from lossyfl.flower.deployment.processes import Processes
-from lossyfl.flower.deployment.relay import Count, Relay
-from lossyfl.flower.envelope import PIECE
+from lossyfl.flower.deployment.relay import Relay, WireBytes
+from lossyfl.flower.deployment.superlink import (
+    LOOPBACK,
+    SLOW,
+    START,
+    environment,
+    free_ports,
+    program,
+    start_superlink,
+)
 from lossyfl.results.records import read_rounds
 
 if TYPE_CHECKING:
     import subprocess
-
-START = 90.0
-"""Seconds that the SuperLink may take to start."""
-LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +80,7 @@ class Federation:
         """Where the nodes' devices remember."""
         return self._folder / "state"
 
-    def wire_bytes(self) -> Count:
+    def wire_bytes(self) -> WireBytes:
         """What all nodes were sent and have sent so far."""
         return self._relay.past.until(time.time())
 
@@ -94,7 +92,7 @@ class Federation:
             config += f' lossyfl-allow="{self._allow}"'
         key = self._keys.get(node)
         command = [
-            *_program("flower-supernode"),
+            *program("flower-supernode"),
             *("--root-certificates", str(self._authority)),
             *(() if key is None else ("--auth-supernode-private-key", str(key))),
             *("--superlink", f"{host}:{self._ports.relayed[node]}"),
@@ -109,7 +107,7 @@ class Federation:
         self._keys[node], public = write_node_key(self._folder, f"node{node}")
         if not register:
             return
-        command = [*_program("flwr"), "supernode", "register", str(public), "here"]
+        command = [*program("flwr"), "supernode", "register", str(public), "here"]
         name = f"register{node}"
         if self._processes.start(name, command).wait(START):
             raise Stopped(f"SuperNode {node} was not registered:\n{self._processes.tail(name)}")
@@ -134,9 +132,9 @@ class Federation:
         """Train; every round as it is over."""
         out.mkdir(parents=True, exist_ok=True)
         plain = config["scheme"] == PLAIN
-        app = _write_app(self._folder, "plain_client" if plain else "lossy_client")
+        app = write_app(self._folder, "plain_client" if plain else "lossy_client")
         settings = " ".join(f"{key}={json.dumps(v)}" for key, v in config.items())
-        command = [*_program("flwr"), "run", str(app), "here", "--stream"]
+        command = [*program("flwr"), "run", str(app), "here", "--stream"]
         began = time.time()
         before = self._relay.past.until(began)
         command += ["-c", f"{settings} out={json.dumps(str(out))}"]
@@ -197,7 +195,7 @@ def federation(
     folder.mkdir(parents=True, exist_ok=True)
     home = folder / "home"
     home.mkdir(exist_ok=True)
-    main, *others = _free_ports(1 + 2 * nodes)
+    main, *others = free_ports(1 + 2 * nodes)
     ports = Ports(main=main, relayed=tuple(others[:nodes]), own=tuple(others[nodes:]))
     addresses = [LOOPBACK]
     if links is not None:
@@ -210,131 +208,14 @@ def federation(
     with ExitStack() as stack:
         hosts = [links.address(node) if links else LOOPBACK for node in range(nodes)]
         relay = Relay(main, list(zip(hosts, ports.relayed, strict=True)))
-        environment = _environment(home) | (_SLOW if links else {})
-        processes = stack.enter_context(Processes(folder, environment))
+        variables = environment(home) | (SLOW if links else {})
+        processes = stack.enter_context(Processes(folder, variables))
         stack.enter_context(relay)
-        _start_superlink(processes, main, certificates, keys=keys)
+        start_superlink(processes, main, certificates, keys=keys)
         made = Federation(folder, processes, relay, ports, certificates.authority, links, allow)
         for node in range(0 if keys else nodes):
             made.start_node(node)
         yield made
-
-
-def _start_superlink(
-    processes: Processes, port: int, certificates: Certificates, *, keys: bool
-) -> None:
-    process = processes.start(
-        "superlink",
-        [
-            *_program("flower-superlink"),
-            *("--port", str(port), "--disable-runtime-dependency-installation"),
-            *("--ssl-ca-certfile", str(certificates.authority)),
-            *("--ssl-certfile", str(certificates.server)),
-            *("--ssl-keyfile", str(certificates.key)),
-            *(("--enable-supernode-auth",) if keys else ()),
-        ],
-    )
-    _wait(lambda: _listens(port), process, processes)
-
-
-def _wait(
-    ready: Callable[[], bool], process: "subprocess.Popen[bytes]", processes: Processes
-) -> None:
-    """Until the SuperLink is there."""
-    end = time.monotonic() + START
-    while not ready():
-        if process.poll() is not None or time.monotonic() > end:
-            raise Stopped(f"the SuperLink did not start:\n{processes.tail('superlink')}")
-        time.sleep(0.2)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex((LOOPBACK, port)) == 0
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def _program(name: str) -> list[str]:
-    """A program of Flower's, of this Python's environment."""
-    return [str(Path(sys.executable).parent / name)]
-
-
-def _environment(home: Path) -> dict[str, str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return os.environ | {
-        "PATH": path,
-        "FLWR_HOME": str(home),
-        "FLWR_TELEMETRY_ENABLED": "0",
-        "FLWR_DISABLE_UPDATE_CHECK": "1",
-        "OMP_NUM_THREADS": "1",
-    }
-
-
-_SLOW = {"FLWR_PRIVATE_MAX_ARRAY_CHUNK_SIZE": str(PIECE)}
-"""Without it plain Flower sends 5 MB in one request, which a slow link does not finish in its 30 s."""
-
-
-def _write_app(folder: Path, client: str) -> Path:
-    """A Flower app that is ours under another name."""
-    app = folder / client
-    package = app / "lossyfl_demo"
-    package.mkdir(parents=True, exist_ok=True)
-    (package / "__init__.py").write_text("")
-    # Flower looks for an assignment.
-    for name, own in (("server_app", "server_app"), ("client_app", client)):
-        text = f"from lossyfl.flower.app import {own}\n\napp = {own}\n"
-        (package / f"{name}.py").write_text(text)
-    (app / "pyproject.toml").write_text(_PROJECT)
-    return app
-
-
-_PROJECT = """\
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-
-[project]
-name = "lossyfl-demo"
-version = "1.0.0"
-description = "One of lossyfl's tasks over Flower"
-license = "Apache-2.0"
-dependencies = []
-
-[tool.hatch.build.targets.wheel]
-packages = ["lossyfl_demo"]
-
-[tool.flwr.app]
-publisher = "lossyfl"
-
-[tool.flwr.app.components]
-serverapp = "lossyfl_demo.server_app:app"
-clientapp = "lossyfl_demo.client_app:app"
-
-[tool.flwr.app.config]
-task = "digits"
-scheme = "lfl:q1=2,q2=2"
-rounds = 3
-devices = 3
-tau = 4
-batch = 16
-optimizer = "sgd"
-lr = "0.2"
-partition = "iid"
-seed = 0
-participation = 1.0
-timeout = 3600.0
-out = ""
-"""
 
 
 def _lines(path: Path) -> list[dict[str, float]]:

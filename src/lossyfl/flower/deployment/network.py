@@ -25,7 +25,7 @@ class Links:
         if os.geteuid() or not (shutil.which("ip") and shutil.which("tc")):
             allowed = "used by root, with iproute2 installed (apt-get install iproute2)"
             got = "another user" if os.geteuid() else "no ip and tc"
-            raise InputError("links", of="deploy-demo", allowed=allowed, got=got)
+            raise InputError("links", of="scripts.deploy_demo", allowed=allowed, got=got)
         self.nodes, self._downlink, self._uplink = nodes, downlink, uplink
         self._tag = f"lfl{os.getpid()}"
 
@@ -77,4 +77,6 @@ def _call(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         got = f"`{' '.join(command)}`: {done.stderr.strip()}"
-        raise InputError("links", of="deploy-demo", allowed="allowed on this machine", got=got)
+        raise InputError(
+            "links", of="scripts.deploy_demo", allowed="allowed on this machine", got=got
+        )

@@ -1,7 +1,7 @@
 """A relay between nodes and the SuperLink that counts what travels, encrypted as it is.
 
 Every node has a port of its own. All of Flower's requests count, headers and TLS included, as TCP payload;
-what had travelled is known for every moment, so a round that is looked at late has its own bytes still.
+what had travelled is known for every moment, so a round that is read late still has its own bytes.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ STEP = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class WireBytes:
     """Bytes of all nodes until some moment."""
 
     down: int = 0
@@ -32,19 +32,19 @@ class Past:
 
     def __init__(self) -> None:
         self._times: list[float] = []
-        self._counts = [Count()]
+        self._counts = [WireBytes()]
 
     def add(self, at: float, *, down: int = 0, up: int = 0) -> None:
         """Bytes that travel now."""
         last = self._counts[-1]
-        now = Count(down=last.down + down, up=last.up + up)
+        now = WireBytes(down=last.down + down, up=last.up + up)
         if self._times and at < self._times[-1] + STEP:  # also if the clock was set back
             self._counts[-1] = now
             return
         self._counts.append(now)
         self._times.append(at)  # last: who asks meanwhile finds a count for every time
 
-    def until(self, at: float) -> Count:
+    def until(self, at: float) -> WireBytes:
         """The bytes up to a moment, as time.time() has it."""
         return self._counts[bisect_right(self._times, at)]
 

@@ -1,4 +1,4 @@
-// A plot of one curve a group: drawn anew when anything changes, hovered, zoomed by dragging.
+// A plot of one curve per group: drawn anew when anything changes, hovered, zoomed by dragging.
 const HEIGHT = 280;
 const charts = [];
 

@@ -15,9 +15,9 @@ const PHASES = [
   ["evaluate", "evaluate"], ["save", "save"], ["training", "training, all workers"], ["coding", "coding, all workers"],
 ];
 const ABOUT_PHASE = {
-  total: "seconds of a round, everything",
+  total: "seconds per round, everything",
   broadcast: "seconds to quantize, encode, decode and hand out the broadcast",
-  devices: "seconds from the first visit of a device to the last reply",
+  devices: "seconds from the first job of a device to the last reply",
   aggregate: "seconds to decode and add replies and to close the round",
   evaluate: "seconds at the test set",
   save: "seconds for results and checkpoints",
@@ -28,29 +28,29 @@ const ABOUT_PHASE = {
 const SPECS = [
   {
     id: "accuracy-rounds", title: "Accuracy against rounds", note: (chosen) => `${measured(chosen)} of the server’s model`, x: ROUNDS,
-    y: accuracyAxis, controls: [SCALE], curve: (group, { scale }) => looks(group, rounds(group), scale),
+    y: accuracyAxis, controls: [SCALE], curve: (group, { scale }) => evaluations(group, rounds(group), scale),
   },
   {
     id: "accuracy-bytes", title: "Accuracy against bytes", note: (chosen) => `${measured(chosen)}, against all bytes ${WAYS[chosen.way]}`,
     x: { key: "bytes", of: ({ way }) => ({ ...BYTES, label: `bytes ${way === "both" ? "both ways" : way}` }) }, y: accuracyAxis,
     controls: [{ key: "way", label: "Direction", options: [["both", "both ways"], ["down", "down"], ["up", "up"]] }, SCALE],
-    curve: (group, { way, scale }) => looks(group, sent(group, way), scale),
+    curve: (group, { way, scale }) => evaluations(group, sent(group, way), scale),
   },
   {
-    id: "bytes", title: "Bytes a round", note: ({ way }) => (way === "down" ? "all frames down; a broadcast counts once, on Flower for every node" : "all replies"),
+    id: "bytes", title: "Bytes per round", note: ({ way }) => (way === "down" ? "all frames down; a broadcast counts once, on Flower for every node" : "all replies"),
     x: ROUNDS, y: { tick: (v) => bytes(v), format: (v) => bytes(v, 4), log: true }, controls: [WAY],
     curve: (group, { way }) => banded(group, way, rounds(group)),
   },
   {
     id: "saving", title: "Saving so far", x: ROUNDS, y: { tick: times, format: times, zero: true },
-    note: ({ by }) => (by === "real" ? "times fewer bytes than 32-bit floats" : "the paper’s count: 33 bits an entry over R_Q"),
+    note: ({ by }) => (by === "real" ? "times fewer bytes than 32-bit floats" : "the paper’s count: 33 bits per entry over R_Q"),
     controls: [WAY, { key: "by", label: "Count", options: [["real", "real bytes"], ["paper", "paper’s count"]] }], curve: saving,
   },
   {
-    id: "bits", title: "Bits an entry", x: ROUNDS, y: { tick: plain, format: plain, log: true },
+    id: "bits", title: "Bits per entry", x: ROUNDS, y: { tick: plain, format: plain, log: true },
     note: ({ by }) => ({ real: "in frames as sent", entropy: "entropy of the symbols, the least that a code could take", paper: "R_Q over entries" }[by]),
     controls: [WAY, { key: "by", label: "Count", options: [["entropy", "entropy"], ["real", "frames"], ["paper", "paper’s count"]] }],
-    curve: bitsAnEntry,
+    curve: bitsPerEntry,
   },
   { id: "eps", title: "eps of the broadcast", note: "(x_max − x_min)² / ‖x‖², as in Lemma 1", x: ROUNDS, y: { ...LOSS, log: true }, curve: overRounds("eps") },
   { id: "distance", title: "Distance of the devices’ estimate", note: "‖theta − theta_hat‖: what the broadcast could not say", x: ROUNDS, y: LOSS, curve: overRounds("distance") },

@@ -29,7 +29,7 @@ function banded(group, name, x) {
 const overRounds = (name) => (group) => banded(group, name, rounds(group));
 
 // Accuracy, or what is missing to all of it, where a log axis shows more.
-function looks(group, x, scale) {
+function evaluations(group, x, scale) {
   const seen = banded(group, "accuracy", x);
   if (scale !== "error") return seen;
   const missing = (values) => values?.map((value) => (value === null ? null : 1 - value));
@@ -48,7 +48,7 @@ function saving(group, { way, by }) {
   return { x: rounds(group), y: ratio(summed(series(group, `raw_${way}`)), under, by === "real" ? 1 : 33 / 32) };
 }
 
-function bitsAnEntry(group, { way, by }) {
+function bitsPerEntry(group, { way, by }) {
   const bits = series(group, { real: way, entropy: `entropy_${way}`, paper: `paper_${way}` }[by]);
   return { x: rounds(group), y: ratio(bits, series(group, `raw_${way}`), 32) };
 }

@@ -1,4 +1,4 @@
-// Where a round goes: one bar a group.
+// Where a round goes: one bar per group.
 const PARTS = [
   ["broadcast", "broadcast"], ["devices", "devices train and reply"], ["close", "close the round"],
   ["evaluate", "evaluate"], ["save", "save"],

@@ -1,0 +1,45 @@
+"""The results of a run in a few numbers."""
+
+from dataclasses import dataclass
+
+from lossyfl.results.records import Round
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """The sums over all rounds of a run, and its last accuracy.
+
+    accuracy: of the last evaluation, None if there was none
+    down, up: bytes; a broadcast counts once, where there is one
+    saving_*: against 32-bit floats
+    paper_*:  the saving by the paper's count
+    """
+
+    rounds: int
+    accuracy: float | None
+    down: int
+    up: int
+    saving_down: float
+    saving_up: float
+    paper_down: float
+    paper_up: float
+    seconds: float
+
+
+def summarize(rounds: list[Round]) -> RunSummary:
+    """The summary of these rounds."""
+    seen = [record.accuracy for record in rounds if record.accuracy is not None]
+    down, up = sum(r.handed.nbytes for r in rounds), sum(r.up.nbytes for r in rounds)
+    paper_down, paper_up = sum(r.handed.paper for r in rounds), sum(r.up.paper for r in rounds)
+    raw_down, raw_up = sum(r.handed.raw for r in rounds), sum(r.up.raw for r in rounds)
+    return RunSummary(
+        rounds=len(rounds),
+        accuracy=seen[-1] if seen else None,
+        down=down,
+        up=up,
+        saving_down=raw_down / down if down else 1.0,
+        saving_up=raw_up / up if up else 1.0,
+        paper_down=raw_down * 33 / 32 / paper_down if paper_down else 1.0,
+        paper_up=raw_up * 33 / 32 / paper_up if paper_up else 1.0,
+        seconds=sum(r.seconds.total for r in rounds),
+    )

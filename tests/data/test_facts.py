@@ -1,0 +1,17 @@
+"""What is known of a data set before any file is read."""
+
+from lossyfl.data.catalog import MNIST
+from lossyfl.data.facts import Part, parts
+
+
+def test_the_four_arrays_from_sizes_and_sums() -> None:
+    assert parts(6, 2, (3, 4, 5), ("a", "b", "c", "d")) == (
+        Part(name="train_x", shape=(6, 3, 4, 5), sha256="a"),
+        Part(name="train_y", shape=(6,), sha256="b"),
+        Part(name="test_x", shape=(2, 3, 4, 5), sha256="c"),
+        Part(name="test_y", shape=(2,), sha256="d"),
+    )
+
+
+def test_sizes_are_those_of_the_images() -> None:
+    assert (MNIST.train, MNIST.test) == (60_000, 10_000)
