@@ -1,9 +1,16 @@
 """Tensors with busy and idle rows and columns, for tests of class-coded symbols."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
+from tests.kernels.agree import agree
 
+from lossyfl.kernels.class_tables import make_tables
 from lossyfl.kernels.levels import LEANS, LEVELS
+from lossyfl.kernels.model import MAX_LETTERS
+
+ALPHABETS = [2, 3, 4, 5, 8, 15, 69, 256]
 
 
 def shapes_of(seed: int, tensors: int = 3) -> NDArray[np.int64]:
@@ -42,3 +49,31 @@ def levels_of(
         rng.integers(0, high, columns).astype(np.uint8),
         rng.integers(0, LEANS, rows).astype(np.uint8),
     )
+
+
+def classes_of(seed: int, alphabet: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Symbols of several classes one after the other, of very different sizes; where each begins."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        rng.choice(
+            alphabet, int(rng.choice([1, 2, 7, 60, 500])), p=rng.dirichlet(np.full(alphabet, 0.2))
+        )
+        for _ in range(classes)
+    ]
+    starts = np.cumsum(np.array([0, *map(len, parts)], np.int64))
+    return np.concatenate(parts).astype(np.uint8), starts
+
+
+def tables_of(
+    symbols: np.ndarray, starts: np.ndarray, alphabet: int, bits: int
+) -> tuple[np.ndarray, ...]:
+    """Weights, numbers, commonest symbols, groups and frequencies of classes."""
+    classes = len(starts) - 1
+    own = [np.bincount(symbols[a:b], minlength=alphabet) for a, b in pairwise(starts)]
+    made = agree(
+        make_tables, np.concatenate(own), alphabet, bits, np.zeros(classes * alphabet, np.uint64),
+        np.zeros(classes * (alphabet - 1), np.int64), np.zeros(classes, np.uint8), np.zeros(classes,
+        np.uint8), np.zeros(classes * MAX_LETTERS, np.uint64),
+    )  # fmt: skip
+    assert made[-1] >= 0
+    return made[3:-1]

@@ -1,5 +1,7 @@
 """Symbols by key and back, natively and by NumPy."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ from lossyfl.kernels.native import reference
 Levels = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def same(kernel: object, *arguments: object) -> tuple[np.ndarray, int]:
+def same(kernel: Any, *arguments: Any) -> tuple[np.ndarray, int]:  # noqa: ANN401
     """The last argument as every version leaves it, and the result; scratch may differ."""
     found: list[tuple[np.ndarray, int]] = []
     for version in (reference(kernel), *natives(kernel)):

@@ -53,14 +53,14 @@ INLINE uint64_t busy_bytes(const uint8_t *from, const Search *by) {
   }
 
 /* `body` for every busy entry of the first `seen` of a row: its column j and its bucket b. Of every `step` columns
-   the first is looked at. */
+   the first is looked at. A run of more than MOST_OF_ROW is all of its row: 32 bits do to divide by. */
 #define EACH_BUSY(row, seen, step, body)                                                                        \
   if ((step) == 1) {                                                                                            \
     int64_t at = 0;                                                                                             \
     for (; at + 8 <= (seen); at += 8)                                                                           \
       for (uint64_t left = busy_bytes((row) + at, by); left; left &= left - 1) {                         \
         const int64_t i = at + __builtin_ctzll(left) / 8;                                                       \
-        IF_BUSY(row, i, of->run == 1 ? i : (int64_t)((uint32_t)i / (uint32_t)of->run), body)                    \
+        IF_BUSY(row, i, of->run == 1 ? i : (int64_t)((uint32_t)i / (uint32_t)least(of->run, MOST_OF_ROW)), body)  \
       }                                                                                                         \
     for (; at < (seen); at++) IF_BUSY(row, at, at / of->run, body)                                              \
   } else                                                                                                        \

@@ -5,7 +5,7 @@
 #include "busy.h"
 #include "logarithms.h"
 
-enum { ROUND_UP = 32, UNITS = 32, MOST_COST = 480, NEVER = 960, MOST_OF_ROW = 1 << 20, FAR = 1 << 28 };
+enum { ROUND_UP = 32, UNITS = 32, MOST_COST = 480, NEVER = 960, FAR = 1 << 28 };
 
 /* What an entry costs by magnitude of lean, bucket and score, in 32nds of a bit; `busy` is that beyond a quiet one. */
 typedef struct {
@@ -278,7 +278,8 @@ int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alp
                               int64_t leans_len, int64_t *scratch, int64_t scratch_len) {
   Search by;
   if (alphabet < 2 || alphabet > 256 || leans_len != rows_len || row_step < 1 || column_step < 1 || passes < 0) return -1;
-  if (passes > 16 || !are_shapes(shapes, shapes_len, count, rows_len, columns_len)) return -1;
+  if (row_step > MOST_OF_ROW || column_step > MOST_OF_ROW || passes > 16) return -1;
+  if (!are_shapes(shapes, shapes_len, count, rows_len, columns_len)) return -1;
   for (int64_t t = 0; t < shapes_len; t += 3) {
     if (shapes[t + 1] > 1 && (shapes[t + 1] * shapes[t + 2] > MOST_OF_ROW || shapes[t] > MOST_OF_ROW / shapes[t + 2])) return -1;
     if (scratch_len / 10 < shapes[t] || scratch_len / 10 < shapes[t + 1]) return -1;

@@ -11,6 +11,7 @@ enum {
   UPRIGHT = 2,
   SCORES = 31,         /* sums of two levels */
   KEYS = 3 * SCORES,   /* magnitude of a lean, and a score */
+  MOST_OF_ROW = 1 << 20, /* entries of a row that are looked at, and the largest step */
   MOST_ENTRIES_LOG = 33
 };
 
@@ -24,7 +25,7 @@ typedef struct {
 /* The next matrix of `shapes`, three numbers each. */
 INLINE void next_matrix(Matrix *of, const int64_t *shape, int first) {
   if (!first) {
-    of->symbols += of->count * of->width;
+    if (of->symbols) of->symbols += of->count * of->width; /* not every kernel has them */
     of->rows += of->count;
     of->leans += of->count;
     of->columns += of->columns_len;

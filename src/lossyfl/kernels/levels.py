@@ -57,7 +57,8 @@ class Matrix:
     @property
     def of_column(self) -> Ints:
         """The column of every entry of a row."""
-        return np.arange(self.symbols.shape[1]) // self.run
+        width: int = self.symbols.shape[1]
+        return np.arange(width, dtype=np.int64) // self.run
 
 
 def matrices(
@@ -108,7 +109,9 @@ def choose_levels(
     shapes:  rows, columns and run of every tensor
     scratch: room for ten numbers a row or column of the tensor that has most of them
     """
-    if not 2 <= alphabet <= 256 or len(leans) != len(rows) or min(row_step, column_step) < 1:
+    if not 2 <= alphabet <= 256 or len(leans) != len(rows):
+        return -1
+    if min(row_step, column_step) < 1 or max(row_step, column_step) > MOST_OF_ROW:
         return -1
     if not 0 <= passes <= 16 or not are_shapes(shapes, len(symbols), len(rows), len(columns)):
         return -1
@@ -117,7 +120,7 @@ def choose_levels(
             count, across
         ):
             return -1
-    search = _Search(alphabet, row_step, column_step)
+    search = _LevelSearch(alphabet, row_step, column_step)
     tensors = matrices(symbols, shapes, rows, columns, leans)
     for each in tensors:
         search.begin(each)
@@ -149,7 +152,7 @@ def _buckets(alphabet: int) -> Ints:
     return np.pad(_QUIET + np.where(twice < 0, -size, size), (0, 256 - alphabet), mode="edge")
 
 
-class _Search:
+class _LevelSearch:
     """Costs, and what is looked at."""
 
     def __init__(self, alphabet: int, row_step: int, column_step: int) -> None:

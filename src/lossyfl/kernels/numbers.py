@@ -73,8 +73,8 @@ def push_numbers(values: Numbers, families: Bytes, bits: Chances, out: Bytes) ->
     """
     if len(families) != len(values) or int(families.max(initial=0)) >= FAMILIES:
         return -1
-    chances, last = [FIRST_CHANCE] * (FAMILIES * CHANCES), [0] * FAMILIES
-    coded: list[int] = []
+    chances, coded = [FIRST_CHANCE] * (FAMILIES * CHANCES), list[int]()
+    last: list[int] = [0] * FAMILIES
     for value, family in zip(values.tolist(), families.tolist(), strict=True):
         if abs(value) >> MOST_LENGTH:
             return -1
@@ -84,7 +84,7 @@ def push_numbers(values: Numbers, families: Bytes, bits: Chances, out: Bytes) ->
             coded.append(one << 16 | zero if bit else zero << 16)
             if place >= 0:
                 chances[place] = _learned(chances[place], bit)
-        last[family] = value
+        last[family] = int(value)
     data = _pushed(coded)
     if len(coded) > len(bits) or len(data) > len(out):
         return -1

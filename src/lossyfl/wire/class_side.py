@@ -144,8 +144,10 @@ def read_levels(reader: Reader, entries: int) -> Levels:
     tensors = int(reader.take(SHAPES, 1)[0])
     if not 1 <= tensors <= min(entries, wire_shapes.MOST_TENSORS):
         raise FrameError(reader.offset, "a number of tensors that the vector can hold", tensors)
-    numbers = [reader.take(family, tensors).tolist() for family in (SHAPES, COLUMNS_OF, RUNS)]
-    levels = Levels.of(wire_shapes.read(*numbers, entries, offset=reader.offset))
+    rows, columns, runs = (
+        reader.take(family, tensors).tolist() for family in (SHAPES, COLUMNS_OF, RUNS)
+    )
+    levels = Levels.of(wire_shapes.read(rows, columns, runs, entries, offset=reader.offset))
     travels = levels.travels
     levels.rows[:] = _levels_of(reader.take(ROWS, len(levels.rows)), reader.offset)
     levels.columns[travels] = _levels_of(reader.take(COLUMNS, int(travels.sum())), reader.offset)

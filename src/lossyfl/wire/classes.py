@@ -51,7 +51,7 @@ BUSY_AT_ONCE = 1 << 15
 
 
 @dataclass(slots=True)
-class Plan:
+class ClassPlan:
     """How to code symbols by class, and what it will take."""
 
     keyed: NDArray[np.uint8]
@@ -62,17 +62,18 @@ class Plan:
     nbytes: int
 
 
-def plan(symbols: Symbols, counts: Counts, shapes: Shapes) -> Plan | None:
+def plan(symbols: Symbols, counts: Counts, shapes: Shapes) -> ClassPlan | None:
     """Levels, classes and tables of symbols; None where there is nothing to be gained, whatever they are."""
     alphabet = len(counts)
     if alphabet > MOST_ALPHABET or len(symbols) < LEAST_ENTRIES or np.count_nonzero(counts) < 2:
         return None
-    levels = _chosen(symbols, alphabet, counts, shapes)
+    narrow = symbols.astype(np.uint8, copy=False)
+    levels = _chosen(narrow, alphabet, counts, shapes)
     if all(len(np.unique(each)) == 1 for each in (levels.rows, levels.columns, levels.leans)):
         return None
     keyed = np.empty(len(symbols), np.uint8)
     own = (levels.shapes, levels.rows, levels.columns, levels.leans)
-    assert gather_keys(symbols, alphabet, *own, *levels.scratch(), keyed) == 0
+    assert gather_keys(narrow, alphabet, *own, *levels.scratch(), keyed) == 0
     key_edges = levels.starts(len(symbols))
     sums = np.empty((KEYS + 1) * alphabet, np.int64)
     class_of = np.empty(KEYS, np.uint8)
@@ -87,10 +88,10 @@ def plan(symbols: Symbols, counts: Counts, shapes: Shapes) -> Plan | None:
     segments = _segments(len(symbols), int(bits) // 8)
     nbytes = len(varint(len(side))) + len(side) + COUNT.size + int(bits) // 8
     nbytes += 16 * segments + 4 * (segments - 1) - 8 * segments  # states hold half of their bytes
-    return Plan(keyed, alphabet, tables, side, segments, nbytes)
+    return ClassPlan(keyed, alphabet, tables, side, segments, nbytes)
 
 
-def _chosen(symbols: Symbols, alphabet: int, counts: Counts, shapes: Shapes) -> Levels:
+def _chosen(symbols: NDArray[np.uint8], alphabet: int, counts: Counts, shapes: Shapes) -> Levels:
     levels = Levels.of(shapes)
     busy = len(symbols) - int(counts[(alphabet - 1) // 2 : alphabet // 2 + 1].sum())
     step = max(1, -(-busy // BUSY_AT_ONCE))
@@ -118,7 +119,7 @@ def encode(
     return pushed(made, threads)
 
 
-def pushed(plan: Plan, threads: int) -> list[bytes | memoryview]:
+def pushed(plan: ClassPlan, threads: int) -> list[bytes | memoryview]:
     """The symbols as they are planned, as pieces to be joined."""
     tables, letters = plan.tables, plan.tables.letters
     share = share_of(letters, plan.segments)
@@ -138,7 +139,7 @@ def pushed(plan: Plan, threads: int) -> list[bytes | memoryview]:
 
 
 @dataclass(slots=True)
-class Coded:
+class ClassCoded:
     """Symbols coded by class, opened but not yet decoded.
 
     side:   bytes of side information, tables among it
@@ -199,7 +200,7 @@ class Coded:
         return out
 
 
-def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) -> Coded:
+def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) -> ClassCoded:
     """Read everything but the symbols themselves."""
     size, begin = read_varint(data, 0, offset)
     if size > len(data) - begin:
@@ -217,4 +218,4 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
         raise FrameError(offset + at, "no empty segment", segments)
     edges, first = edges_of(data, at + COUNT.size, segments, 2, offset)
     body = np.frombuffer(data, dtype=np.uint8)[first:]
-    return Coded(levels, tables, alphabet, entries, at, body, edges, offset + first)
+    return ClassCoded(levels, tables, alphabet, entries, at, body, edges, offset + first)

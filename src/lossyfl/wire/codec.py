@@ -12,7 +12,7 @@ from lossyfl.streams import Stream
 from lossyfl.types import Quantized, Quantizer, Shape, UniformTable, Vector
 from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
-from lossyfl.wire.classes import Coded as ClassCoded
+from lossyfl.wire.classes import ClassCoded
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Bytes, FrameMeta, read_header
 from lossyfl.wire.histogram import entropy
 from lossyfl.wire.shapes import lengths_of

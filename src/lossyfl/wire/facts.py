@@ -49,7 +49,7 @@ def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:
     if isinstance(opened.symbols, body.Coded):
         weights = opened.symbols.weights.astype(np.int64)
         symbols = entropy(weights) * header.symbols / int(weights.sum())
-    if isinstance(opened.symbols, classes.Coded):
+    if isinstance(opened.symbols, classes.ClassCoded):
         symbols = opened.symbols.entropy()
     paper = frame_paper_bits(opened)
     return Facts(nbytes=nbytes, entries=header.entries, paper_bits=paper, entropy_bits=symbols)

@@ -170,7 +170,7 @@ class Opened:
     header: Header
     bounds: Bounds
     table: Table
-    symbols: Symbols | body.Coded | classes.Coded
+    symbols: Symbols | body.Coded | classes.ClassCoded
     rotation: Rotation | None
     dither: int | None
 
@@ -258,7 +258,7 @@ def reconstruct(opened: Opened, threads: int = 1) -> Vector:
     """The vector of an opened frame."""
     threads = parallel.wake(parallel.useful_threads(threads, opened.header.entries))
     plain = opened.table.blocks == 1 and opened.rotation is None and opened.dither is None
-    if plain and isinstance(opened.symbols, body.Coded | classes.Coded):
+    if plain and isinstance(opened.symbols, body.Coded | classes.ClassCoded):
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
     return values(unpack_quantized(opened, threads), threads)
 
@@ -277,7 +277,7 @@ def unpack_quantized(opened: Opened, threads: int = 1) -> Quantized:
 def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
     """The symbols of an opened frame."""
     coded = opened.symbols
-    return coded.symbols(threads) if isinstance(coded, body.Coded | classes.Coded) else coded
+    return coded.symbols(threads) if isinstance(coded, body.Coded | classes.ClassCoded) else coded
 
 
 def shared_nbytes(opened: Opened) -> int:
@@ -292,7 +292,7 @@ def coder_shape(opened: Opened) -> tuple[int, int]:
 
     Letters that differ by class count 0.
     """
-    if isinstance(opened.symbols, classes.Coded):
+    if isinstance(opened.symbols, classes.ClassCoded):
         return 0, opened.symbols.segments
     if not isinstance(opened.symbols, body.Coded):
         return 0, 0
