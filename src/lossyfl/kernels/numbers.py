@@ -75,7 +75,8 @@ def push_numbers(values: Numbers, families: Bytes, bits: Chances, out: Bytes) ->
         return -1
     chances, coded = [FIRST_CHANCE] * (FAMILIES * CHANCES), list[int]()
     last: list[int] = [0] * FAMILIES
-    for value, family in zip(values.tolist(), families.tolist(), strict=True):
+    own: list[tuple[int, int]] = list(zip(values.tolist(), families.tolist(), strict=True))
+    for value, family in own:
         if abs(value) >> MOST_LENGTH:
             return -1
         for place, bit in _bits_of(value, family * CHANCES, last[family]):
@@ -84,7 +85,7 @@ def push_numbers(values: Numbers, families: Bytes, bits: Chances, out: Bytes) ->
             coded.append(one << 16 | zero if bit else zero << 16)
             if place >= 0:
                 chances[place] = _learned(chances[place], bit)
-        last[family] = int(value)
+        last[family] = value
     data = _pushed(coded)
     if len(coded) > len(bits) or len(data) > len(out):
         return -1
