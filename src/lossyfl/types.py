@@ -7,7 +7,7 @@ budgets, step sizes.
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -24,6 +24,8 @@ Symbols: TypeAlias = NDArray[np.uint8 | np.uint16]
 Bounds: TypeAlias = NDArray[np.int64]
 Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
+Shape: TypeAlias = int | Sequence[int]
+"""Of a tensor: how many entries it has, or its dimensions."""
 T = TypeVar("T")
 
 MAX_ALPHABET = 65_536
@@ -186,6 +188,7 @@ class Quantized:
     counts:  how often each symbol occurs; `histogram.count` if left out
     rotation: how to turn the vector back, if it was rotated before
     dither:   the seed of what was added before rounding, in steps of the uniform table, then taken off
+    tensors:  lengths or shapes of the model's tensors: symbols of matrices are coded by row and column
     source:   what was quantized, where it is not the vector itself but that rotated
     """
 
@@ -195,6 +198,7 @@ class Quantized:
     counts: Counts | None = None
     rotation: Rotation | None = None
     dither: int | None = None
+    tensors: tuple[Shape, ...] | None = None
     source: Vector | None = None
 
 

@@ -24,6 +24,8 @@ class Choices:
         self.rng = random.Random(seed)
         self.made: list[str] = []
         self._planned: set[str] = set()
+        self.bits = 0
+        """Leading ones of the counts of a frame by class."""
 
     def plan_faults(self, names: tuple[str, ...]) -> None:
         """Half of the frames get none, the others one to three."""

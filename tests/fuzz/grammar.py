@@ -1,6 +1,6 @@
-"""Frames from a grammar of the format, docs/adr/0001-frame-format.md: each is right but for its faults.
+"""Frames from a grammar of the format, docs/adr/0001 and 0009: each is right but for its faults.
 
-Written from the document, not from the writer. A frame starts as a right one of any version, kind, coding,
+Written from the documents, not from the writer. A frame starts as a right one of any version, kind, coding,
 form, flag and layout of blocks, with tables of any floats; half of the frames then get one to three faults,
 each in a field of its own, and nearly all a checksum that is right.
 """
@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 from tests.fuzz.choices import Choices
+from tests.fuzz.classed import classed
 from tests.fuzz.coding import radix, rans, varint
 from tests.fuzz.tables import (
     BOOK,
@@ -28,7 +29,8 @@ from lossyfl.protocol.digests import digest
 from lossyfl.streams import Stream
 from lossyfl.types import Vector
 
-RAW, RADIX, RANS = 0, 1, 2
+RAW, RADIX, RANS, CLASSES = range(4)
+CODERS = {RADIX: radix, RANS: rans, CLASSES: classed}
 DITHERED, ROTATED = 4, 8
 VECTOR, MODEL, UPDATE, REPLY, DRIFT = range(5)
 LISTED = 2**32 - 1
@@ -41,7 +43,8 @@ FAULTS = (
     "magic", "version", "kind", "code", "alphabet", "entries", "block field", "part", "float",
     "table length", "block count", "block length", "varint", "ladder", "digits", "radix length",
     "group", "segments", "total", "used", "gap", "length", "bits", "words", "word missing",
-    "segment length", "truncated", "trailing", "flipped", "checksum",
+    "segment length", "side", "side length", "tensors", "shape", "level", "lean", "class", "place", "letters",
+    "commonest", "truncated", "trailing", "flipped", "checksum",
 )  # fmt: skip
 
 
@@ -103,20 +106,23 @@ def make_frame(choices: Choices, place: Place = ANYWHERE) -> Made:
 def _plan(choices: Choices, place: Place) -> Plan:
     """Fields that go together."""
     rng = choices.rng
-    coding = rng.choice((RAW, RADIX, RADIX, RANS, RANS, RANS))
+    coding = rng.choice((RAW, RADIX, RADIX, RANS, RANS, RANS, CLASSES, CLASSES))
     form, flags, alphabet = 0, 0, 1
     if coding != RAW:
         form = rng.choice((LADDER, LADDER, BOOK, SCALED))
         alphabet = rng.choice(RARE_ALPHABETS if rng.random() < 0.002 else ALPHABETS)
         alphabet = max(alphabet, 3) if form == LADDER else alphabet
-        flags = ROTATED if rng.random() < 0.25 else 0
+        if coding == CLASSES and alphabet > 256:
+            coding = RANS
+        flags = ROTATED if rng.random() < 0.25 and coding != CLASSES else 0
         if form == LADDER and alphabet % 2 and rng.random() < 0.4:
             flags |= DITHERED
     kind = rng.choice(place.kinds)
     oldest = 3 if kind == DRIFT else 2 if form == SCALED or flags & DITHERED else 1
+    oldest = 5 if coding == CLASSES else oldest
     entries = rng.choice(ENTRIES) if rng.random() < 0.99 else rng.randint(1, 3000)
     return Plan(
-        version=oldest if rng.random() < 0.6 else rng.randint(oldest, 4),
+        version=oldest if rng.random() < 0.6 else rng.randint(oldest, 5),
         kind=kind,
         coding=coding,
         form=form,
@@ -131,7 +137,7 @@ def _plan(choices: Choices, place: Place) -> Plan:
 def _head(plan: Plan, place: Place, values: Vector, choices: Choices) -> bytes:
     rng, wrong = choices.rng, choices.wrong
     magic = b"LFM" if wrong("magic") else b"LFL"
-    version = rng.choice((0, 1, 2, 3, 4, 5, 255)) if wrong("version") else plan.version
+    version = rng.choice((0, 1, 2, 3, 4, 5, 6, 255)) if wrong("version") else plan.version
     kind = rng.choice((*range(6), 200)) if wrong("kind") else plan.kind
     code = plan.coding | plan.flags | plan.form << 4
     if wrong("code"):
@@ -167,7 +173,7 @@ def _coded(plan: Plan, choices: Choices) -> tuple[bytes, Vector, bool]:
     listed = _block_bytes(bounds, choices) if plan.block == LISTED else b""
     table = TABLES[plan.form](plan.alphabet, len(bounds) - 1, choices)
     symbols = _symbols(plan, choices)
-    coded = (radix if plan.coding == RADIX else rans)(symbols, plan.alphabet, choices)
+    coded = CODERS[plan.coding](symbols, plan.alphabet, choices)
     seeds = b""
     for flag, seed in ((ROTATED, plan.rotation), (DITHERED, plan.dither)):
         seeds += struct.pack("<Q", seed) if plan.flags & flag else b""

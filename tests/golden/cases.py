@@ -16,7 +16,7 @@ from lossyfl import (
     quantizer,
     stream,
 )
-from lossyfl.types import Bounds, Scale, Vector
+from lossyfl.types import Bounds, Scale, Shape, Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,18 @@ PLAIN = FrameMeta()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """`power` 1 gives uniform magnitudes, more gives sparser symbols; `zero` puts a zero in."""
+    """`power` 1 gives uniform magnitudes, more gives sparser symbols; `zero` puts a zero in.
+
+    busy: in each row of so many entries a third is idle, and what is busy has one sign in every second row
+    """
 
     name: str
     entries: int
     quantizer: Quantizer
     power: int = 3
     zero: bool = True
-    tensors: tuple[int, ...] | None = None
+    tensors: tuple[Shape, ...] | None = None
+    busy: int = 0
     meta: FrameMeta = PLAIN
 
     def vector(self) -> Vector:
@@ -60,6 +64,11 @@ class Case:
         x = np.ones_like(unit)
         for _ in range(self.power):
             x *= unit
+        if self.busy:
+            place = np.arange(self.entries)
+            row, column = place // self.busy, place % self.busy
+            x[(column % 3 == 0) | (row % 5 == 0)] *= np.float32(1 / 64)
+            x = np.where(row % 2, np.abs(x), x)
         if self.zero:
             x[0] = 0
         return x
@@ -108,6 +117,22 @@ CASES = (
         name="predicted",
         entries=4000,
         quantizer=quantizer("deadzone:target=0.5bit"),
+        meta=FrameMeta(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, gain=105),
+    ),
+    Case(
+        name="classes",
+        entries=6060,
+        quantizer=quantizer("deadzone:target=0.5bit"),
+        tensors=((60, 100), (60,)),
+        busy=100,
+    ),
+    Case(
+        name="classes-segments",
+        entries=200_000,
+        quantizer=Stochastic(levels=5, scale=1000),
+        power=2,
+        tensors=((200, 100, 5, 2),),
+        busy=1000,
         meta=FrameMeta(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, gain=105),
     ),
     Case(

@@ -42,9 +42,9 @@ class TestAddress:
 class TestReadHeader:
     def test_another_version_says_so(self) -> None:
         with pytest.raises(
-            FrameError, match=r"byte 3: expected a frame version up to 4, got version 5"
+            FrameError, match=r"byte 3: expected a frame version up to 5, got version 6"
         ):
-            decode(forge(sample_frame(), 3, b"\x05"))
+            decode(forge(sample_frame(), 3, b"\x06"))
 
     def test_a_trend_before_version_3(self) -> None:
         with pytest.raises(FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3\], got 4"):

@@ -123,6 +123,20 @@ def _free(path: Path, force: bool, *, source: Path) -> None:
         raise InputError("output", of="codec", allowed="a new file, or --force", got=str(path))
 
 
+def _classes(info: "FrameInfo") -> list[tuple[str, str]]:
+    """What a frame of symbols coded by class says of its classes."""
+    if not info.classes:
+        return []
+    per_entry = info.class_entropy_bits / info.entries
+    return [
+        ("classes", f"{info.classes}, told and tabled in {info.side_bytes:,} bytes"),
+        (
+            "entropy by class",
+            f"{info.class_entropy_bits / 8:,.1f} bytes, {per_entry:.4f} bits an entry",
+        ),
+    ]
+
+
 def _print_info(info: "FrameInfo") -> None:
     from rich.table import Table
 
@@ -135,6 +149,7 @@ def _print_info(info: "FrameInfo") -> None:
         ),
         ("entries", f"{info.entries:,} in {max(info.blocks, 1):,} block(s)"),
         ("coding", info.coding + (f", {info.letters} symbol(s) a letter" if info.letters else "")),
+        *_classes(info),
         ("segments", f"{info.segments}"),
         ("symbols", f"{info.used:,} in use of {info.alphabet:,}"),
         ("most frequent", _top(info)),

@@ -23,3 +23,8 @@
 #include "values.c"
 #include "short.c"
 #include "adding.c"
+#include "numbers.c"
+#include "levels.c"
+#include "classes.c"
+#include "class_tables.c"
+#include "class_coder.c"

@@ -30,7 +30,7 @@ from lossyfl.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ABI = 2
+ABI = 3
 """LFL_ABI in about.c: how kernels are called."""
 
 _SCALARS: dict[str, Any] = {

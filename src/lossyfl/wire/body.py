@@ -71,7 +71,7 @@ def _word(group: int) -> int:
     return 2 if group else 4
 
 
-def _share(letters: int, segments: int) -> int:
+def share_of(letters: int, segments: int) -> int:
     """Letters of every segment but the last."""
     return -(-letters // (4 * segments)) * 4
 
@@ -98,7 +98,7 @@ def encode(
     if not segments:
         return head
     group, word = model.group or 1, _word(model.group)
-    share = _share(-(-len(symbols) // group), segments)
+    share = share_of(-(-len(symbols) // group), segments)
     width = (share + 1 + STATE_WORDS) * word
     at_once = min(segments, max(1, threads * PIECE_ENTRIES // (share * group)))
     buffer, begins = np.empty(at_once * width, dtype=np.uint8), np.empty(at_once, dtype=np.int64)
@@ -190,7 +190,7 @@ class Coded:
         threads: int,
     ) -> None:
         """`row[digit]` for every one of the `group` digits of every letter."""
-        share = _share(-(-self.entries // self.group), self.segments)
+        share = share_of(-(-self.entries // self.group), self.segments)
         frequencies = self.model.frequencies
         starts = None if self.model.group else starts_of(frequencies)
 
@@ -241,15 +241,15 @@ def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) ->
     if (np.count_nonzero(weights) == 1) != (segments == 0):
         raise FrameError(offset + 1, "segments if and only if several symbols are in use", segments)
     letters = -(-entries // (group or 1))
-    if segments and _share(letters, segments) * (segments - 1) >= letters:
+    if segments and share_of(letters, segments) * (segments - 1) >= letters:
         raise FrameError(offset + 1, "no empty segment", segments)
-    edges, begin = _edges(data, at, segments, _word(group), offset)
+    edges, begin = edges_of(data, at, segments, _word(group), offset)
     return Coded(
         Model(group, frequencies), weights, alphabet, entries, body[begin:], edges, offset + begin
     )
 
 
-def _edges(
+def edges_of(
     data: memoryview, at: int, segments: int, word: int, offset: int
 ) -> tuple[NDArray[np.int64], int]:
     """Where segments begin and end, in words, and the byte at which the first begins."""

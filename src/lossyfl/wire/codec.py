@@ -2,18 +2,20 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lossyfl.errors import InputError
 from lossyfl.kernels import parallel
 from lossyfl.streams import Stream
-from lossyfl.types import Quantized, Quantizer, UniformTable, Vector
+from lossyfl.types import Quantized, Quantizer, Shape, UniformTable, Vector
 from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
+from lossyfl.wire.classes import ClassCoded
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Bytes, FrameMeta, read_header
 from lossyfl.wire.histogram import entropy
+from lossyfl.wire.shapes import lengths_of
 from lossyfl.wire.values import check_values
 from lossyfl.wire.vectors import as_vector, block_bounds
 
@@ -25,7 +27,7 @@ def encode(
     quantizer: Quantizer,
     *,
     rng: Stream,
-    tensors: Sequence[int] | None = None,
+    tensors: Sequence[Shape] | None = None,
     meta: FrameMeta | None = None,
     threads: int = 1,
 ) -> bytes:
@@ -33,7 +35,8 @@ def encode(
 
     x:       a contiguous vector: NumPy or CPU torch, float32 (no copy), float16, bfloat16, float64
     rng:     the stream that the quantizer draws from
-    tensors: lengths of the model's tensors, for quantizers with scale="tensor"
+    tensors: shapes of the model's tensors, as (64, 32, 3, 3), which make frames shorter; lengths do for
+             quantizers with scale="tensor"
     meta: kind, round and digest, for protocols
 
     >>> import numpy as np, lossyfl
@@ -52,7 +55,7 @@ def quantize(
     quantizer: Quantizer,
     *,
     rng: Stream,
-    tensors: Sequence[int] | None = None,
+    tensors: Sequence[Shape] | None = None,
     threads: int = 1,
 ) -> Quantized:
     """What `encode` packs and `decode` gives back: symbols and their table."""
@@ -62,9 +65,10 @@ def quantize(
     if isinstance(quantizer, str):
         allowed = f'a quantizer, as lossyfl.quantizer("{quantizer}") gives'
         raise InputError("quantizer", of="encode", allowed=allowed, got="text")
-    lengths = None if tensors is None else tuple(tensors)
+    lengths = None if tensors is None else lengths_of(tensors)
     bounds = block_bounds(quantizer.scale, len(x), lengths)
-    return quantizer.quantize(x, bounds, rng=rng, threads=threads)
+    made = quantizer.quantize(x, bounds, rng=rng, threads=threads)
+    return made if tensors is None else replace(made, tensors=tuple(tensors))
 
 
 def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:
@@ -88,14 +92,14 @@ def decode_update(frame: Bytes, *, max_entries: int) -> tuple[FrameMeta, Vector]
 class FrameInfo:
     """What a frame is made of.
 
-    nbytes:       the real size
-    header_bytes: of these, everything but the coded symbols: header, blocks, tables, checksum
-    gain:         what an update multiplies the trend by
-    coding:       raw, radix or rans; `letters` symbols are coded at a time
-    alphabet:     symbols that may occur; `used`, those that do
-    levels:       the paper's q, where the table is uniform
-    entropy_bits: the empirical entropy of all symbols together
-    paper_bits:   R_Q, what the paper would count, where the table is uniform
+    nbytes:       the real size header_bytes: of these, everything but the coded symbols: header, blocks,
+    tables, checksum gain:         what an update multiplies the trend by coding:       raw, radix, rans or
+    classes; `letters` symbols are coded at a time, 0 if that differs by class classes:      of entries by
+    row and column, each with a table of its own side_bytes:   of what says which entry is in which class,
+    and of the tables of classes alphabet:     symbols that may occur; `used`, those that do levels:
+    the paper's q, where the table is uniform entropy_bits: the empirical entropy of all symbols together:
+    of order 0 class_entropy_bits: that of the symbols of each class, summed; the same where there are no
+    classes paper_bits:   R_Q, what the paper would count, where the table is uniform
     """
 
     nbytes: int
@@ -112,11 +116,14 @@ class FrameInfo:
     coding: str
     letters: int
     segments: int
+    classes: int
+    side_bytes: int
     alphabet: int
     used: int
     levels: int | None
     counts: tuple[int, ...]
     entropy_bits: float
+    class_entropy_bits: float
     paper_bits: float | None
 
     @property
@@ -142,7 +149,8 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
     size = memoryview(frame).nbytes
     counts = np.zeros(0, dtype=np.int64)
     coded = size - header.nbytes - CHECKSUM.size
-    letters = segments = blocks = 0
+    letters = segments = blocks = classes = side = 0
+    by_class = 32.0 * header.entries
     levels = paper_bits = None
     if isinstance(opened, frames.Opened):
         quantized = frames.unpack_quantized(opened, threads)
@@ -151,6 +159,10 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         blocks = opened.table.blocks
         coded -= frames.shared_nbytes(opened)
         letters, segments = frames.coder_shape(opened)
+        by_class = entropy(counts)
+        if isinstance(opened.symbols, ClassCoded):
+            classes, side = len(opened.symbols.tables.groups), opened.symbols.side
+            by_class = opened.symbols.entropy()
         if isinstance(opened.table, UniformTable):
             levels = opened.table.levels
             paper_bits = facts.frame_paper_bits(opened)
@@ -169,10 +181,13 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         coding=header.coding.name.lower(),
         letters=letters,
         segments=segments,
+        classes=classes,
+        side_bytes=side,
         alphabet=header.alphabet,
         used=int(np.count_nonzero(counts)),
         levels=levels,
         counts=tuple(counts.tolist()),
         entropy_bits=entropy(counts) if len(counts) else 32.0 * header.entries,
+        class_entropy_bits=by_class,
         paper_bits=paper_bits,
     )

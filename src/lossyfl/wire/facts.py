@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossyfl.types import Vector, paper_bits
-from lossyfl.wire import body, frame
+from lossyfl.wire import body, classes, frame
 from lossyfl.wire.frame import Opened
 from lossyfl.wire.header import HARD_LIMIT, Bytes, read_header
 from lossyfl.wire.histogram import entropy
@@ -19,7 +19,8 @@ PAPER_FLOAT_BITS = 33
 class Facts:
     """Length, entries, R_Q (33 bits an entry for exact floats), and the symbols' entropy in bits.
 
-    The entropy is that of the counts which the frame carries, rounded to seven significant bits.
+    The entropy is that of the counts which the frame carries, rounded to a few significant bits; of symbols
+    coded by class it is that of all classes, summed.
     """
 
     nbytes: int
@@ -48,6 +49,8 @@ def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:
     if isinstance(opened.symbols, body.Coded):
         weights = opened.symbols.weights.astype(np.int64)
         symbols = entropy(weights) * header.symbols / int(weights.sum())
+    if isinstance(opened.symbols, classes.ClassCoded):
+        symbols = opened.symbols.entropy()
     paper = frame_paper_bits(opened)
     return Facts(nbytes=nbytes, entries=header.entries, paper_bits=paper, entropy_bits=symbols)
 

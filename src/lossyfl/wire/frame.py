@@ -18,6 +18,7 @@ import numpy as np
 
 from lossyfl.errors import FrameError, InputError, NotFinite
 from lossyfl.kernels import parallel
+from lossyfl.kernels.model import entropy
 from lossyfl.types import (
     MAX_ALPHABET,
     Bounds,
@@ -30,7 +31,7 @@ from lossyfl.types import (
     Vector,
     symbol_type,
 )
-from lossyfl.wire import body, histogram, radix, tables
+from lossyfl.wire import body, classes, histogram, radix, tables
 from lossyfl.wire.header import (
     CHECKSUM,
     DITHERED,
@@ -48,6 +49,7 @@ from lossyfl.wire.header import (
     seal,
     write_header,
 )
+from lossyfl.wire.shapes import matrices_of
 from lossyfl.wire.values import is_even, values
 
 
@@ -63,8 +65,13 @@ def pack(quantized: Quantized, meta: FrameMeta, *, threads: int = 1) -> bytes:
     packed = radix.nbytes(len(symbols), table.alphabet)
     if 4 * entries <= len(shared) + min(packed, body.PREAMBLE.size + 1):
         return pack_raw(values(quantized), meta)
-    coding, data = Coding.RANS, _coded(symbols, counts, packed, threads)
-    size = sum(memoryview(piece).nbytes for piece in data)
+    shapes = None if rotation is not None else matrices_of(quantized.tensors, len(symbols))
+    coding, data = Coding.CLASSES, classes.encode(symbols, counts, shapes, threads)
+    size = _nbytes(data) + 1  # the header of this version is a byte longer
+    if not data or 8 * size > entropy(counts) or size > packed:
+        plain = _coded(symbols, counts, packed, threads)
+        if not data or (plain and _nbytes(plain) <= size):
+            coding, data, size = Coding.RANS, plain, _nbytes(plain)
     if not data or size > packed:
         coding, data, size = Coding.RADIX, [radix.pack(symbols, table.alphabet)], packed
     if len(shared) + size > 4 * entries:
@@ -75,6 +82,10 @@ def pack(quantized: Quantized, meta: FrameMeta, *, threads: int = 1) -> bytes:
         meta, coding | flags, table.form, table.alphabet, entries, field, unsigned=unsigned
     )
     return seal([head, shared, *data])
+
+
+def _nbytes(pieces: Sequence[bytes | memoryview]) -> int:
+    return sum(memoryview(piece).nbytes for piece in pieces)
 
 
 def _coded(
@@ -159,7 +170,7 @@ class Opened:
     header: Header
     bounds: Bounds
     table: Table
-    symbols: Symbols | body.Coded
+    symbols: Symbols | body.Coded | classes.ClassCoded
     rotation: Rotation | None
     dither: int | None
 
@@ -191,6 +202,8 @@ def open_body(frame: Bytes, header: Header) -> Opened | Vector:
     at += tables.table_nbytes(header.form, header.alphabet, blocks)
     if header.coding is Coding.RADIX:
         symbols = radix.unpack(data[at:], header.symbols, header.alphabet, offset=at)
+    elif header.coding is Coding.CLASSES:
+        symbols = classes.open_coded(data[at:], header.alphabet, header.symbols, offset=at)
     else:
         symbols = body.open_coded(data[at:], header.alphabet, header.symbols, offset=at)
     return Opened(
@@ -245,7 +258,7 @@ def reconstruct(opened: Opened, threads: int = 1) -> Vector:
     """The vector of an opened frame."""
     threads = parallel.wake(parallel.useful_threads(threads, opened.header.entries))
     plain = opened.table.blocks == 1 and opened.rotation is None and opened.dither is None
-    if plain and isinstance(opened.symbols, body.Coded):
+    if plain and isinstance(opened.symbols, body.Coded | classes.ClassCoded):
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
     return values(unpack_quantized(opened, threads), threads)
 
@@ -264,7 +277,7 @@ def unpack_quantized(opened: Opened, threads: int = 1) -> Quantized:
 def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
     """The symbols of an opened frame."""
     coded = opened.symbols
-    return coded.symbols(threads) if isinstance(coded, body.Coded) else coded
+    return coded.symbols(threads) if isinstance(coded, body.Coded | classes.ClassCoded) else coded
 
 
 def shared_nbytes(opened: Opened) -> int:
@@ -275,7 +288,12 @@ def shared_nbytes(opened: Opened) -> int:
 
 
 def coder_shape(opened: Opened) -> tuple[int, int]:
-    """Symbols per letter and number of segments, 0 and 0 where nothing is entropy-coded."""
+    """Symbols per letter and number of segments, 0 and 0 where nothing is entropy-coded.
+
+    Letters that differ by class count 0.
+    """
+    if isinstance(opened.symbols, classes.ClassCoded):
+        return 0, opened.symbols.segments
     if not isinstance(opened.symbols, body.Coded):
         return 0, 0
     return opened.symbols.group, opened.symbols.segments

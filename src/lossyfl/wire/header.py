@@ -13,8 +13,9 @@
         32     1  gain of the trend, in 128ths, from version 3 on
       last     4  checksum: the lower half of XXH3-64 of all bytes before it
 
-All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 trends, version 4 rotations
-without signs; a frame is written as the oldest version that can say it, to the bit as before.
+All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 trends, version 4
+rotations without signs, version 5 symbols coded by class (see `classes`); a frame is written as the oldest
+version that can say it, to the bit as before.
 """
 
 import struct
@@ -30,7 +31,7 @@ from lossyfl.wire.rotation import padded_length
 Bytes = bytes | bytearray | memoryview
 
 MAGIC = b"LFL"
-VERSION = 4
+VERSION = 5
 """The newest; all up to it are read."""
 HEADER = struct.Struct("<3sBBBHQIIQ")
 SEED = struct.Struct("<Q")
@@ -44,6 +45,8 @@ UNSIGNED = 4
 """The first version with rotations without signs."""
 NO_SIGNS = 2**64 - 1
 """What stands for their seed."""
+CLASSED = 5
+"""The first version with symbols coded by class."""
 
 
 class Kind(IntEnum):
@@ -62,15 +65,16 @@ class Coding(IntEnum):
     RAW = 0
     RADIX = 1
     RANS = 2
+    CLASSES = 3
 
 
 CODINGS = frozenset(int(coding) for coding in Coding)
 OLD_FORMS = (UniformTable.form, Codebook.form)
 ALL_FORMS = (*OLD_FORMS, Scaled.form)
-FORMS = {1: OLD_FORMS, 2: ALL_FORMS, 3: ALL_FORMS, 4: ALL_FORMS}
+FORMS = {1: OLD_FORMS, 2: ALL_FORMS, 3: ALL_FORMS, 4: ALL_FORMS, 5: ALL_FORMS}
 """The forms of tables that a version knows."""
 OLD_KINDS = frozenset(Kind) - {Kind.TREND}
-KINDS = {1: OLD_KINDS, 2: OLD_KINDS, 3: frozenset(Kind), 4: frozenset(Kind)}
+KINDS = {1: OLD_KINDS, 2: OLD_KINDS} | dict.fromkeys((3, 4, 5), frozenset(Kind))
 """The kinds that a version knows."""
 WHOLE = 128
 """How a gain of 1 is written; the largest is 255, nearly 2."""
@@ -143,6 +147,8 @@ def write_header(
         version = 3
     if unsigned:
         version = UNSIGNED
+    if coding & 3 == Coding.CLASSES:
+        version = CLASSED
     head = HEADER.pack(
         MAGIC,
         version,
@@ -225,6 +231,9 @@ def _check_code(version: int, code: int, last: int) -> None:
     raw = coding == Coding.RAW
     if coding not in CODINGS or form not in ((0,) if raw else FORMS[version]):
         raise FrameError(5, "a known coding and table form", f"{coding} and {form}")
+    if coding == Coding.CLASSES and (version < CLASSED or rotated or last > 255):
+        got = f"version {version}, flags {code:#04x}, {last + 1} symbols"
+        raise FrameError(5, "classes from version 5 on, of at most 256 symbols, not rotated", got)
     if raw and (rotated or dithered):
         raise FrameError(5, "raw floats neither rotated nor dithered", f"flags {code:#04x}")
     if dithered and (version < 2 or form != UniformTable.form or last % 2):

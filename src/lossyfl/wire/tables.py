@@ -33,7 +33,7 @@ def write_blocks(bounds: Bounds) -> bytes:
     if block_field(bounds) != LISTED:
         return b""
     lengths = np.diff(bounds).tolist()
-    return b"".join(_varint(n) for n in [len(lengths), *lengths])
+    return b"".join(varint(n) for n in [len(lengths), *lengths])
 
 
 def read_blocks(data: memoryview, entries: int, field: int, *, offset: int) -> tuple[Bounds, int]:
@@ -45,12 +45,12 @@ def read_blocks(data: memoryview, entries: int, field: int, *, offset: int) -> t
         if blocks > len(data):  # every block has a table row of four bytes at least
             raise FrameError(offset, f"tables of {blocks} blocks", f"{len(data)} bytes")
         return np.minimum(np.arange(blocks + 1, dtype=np.int64) * field, entries), 0
-    count, at = _read_varint(data, 0, offset)
+    count, at = read_varint(data, 0, offset)
     if not 1 <= count <= len(data):
         raise FrameError(offset, "a number of blocks that the frame can hold", count)
     bounds = np.zeros(count + 1, dtype=np.int64)
     for block in range(count):
-        length, end = _read_varint(data, at, offset)
+        length, end = read_varint(data, at, offset)
         if not 1 <= length <= entries - bounds[block]:
             raise FrameError(offset + at, "lengths of blocks that sum to the entries", length)
         bounds[block + 1] = bounds[block] + length
@@ -126,7 +126,7 @@ def _read_uniform(values: Vector, alphabet: int, blocks: int, offset: int) -> Un
     return UniformTable(low=low, high=high, alphabet=alphabet)
 
 
-def _varint(n: int) -> bytes:
+def varint(n: int) -> bytes:
     """Seven bits a byte, the lowest first, the top bit set on all but the last."""
     out = bytearray()
     while n > 127:
@@ -136,7 +136,7 @@ def _varint(n: int) -> bytes:
     return bytes(out)
 
 
-def _read_varint(data: memoryview, at: int, offset: int) -> tuple[int, int]:
+def read_varint(data: memoryview, at: int, offset: int) -> tuple[int, int]:
     """The number at `at`, and where it ends."""
     n = 0
     for place in range(9):

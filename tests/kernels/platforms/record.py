@@ -132,8 +132,15 @@ def _random(vectors: int) -> None:
         x = rng.laplace(size=entries) ** (1 + 2 * (i % 3)) * 10.0 ** rng.integers(-6, 6)
         x[rng.random(entries) < rng.choice([0, 0.5])] = 0
         x[0] = 1
+        rows = int(rng.integers(2, 12))
+        tensors = ((rows, entries // rows), entries % rows) if i % 3 else None
+        if tensors:  # busy and idle rows, which lean
+            x[: entries - entries % rows] *= np.repeat(rng.laplace(size=rows) ** 3, entries // rows)
         frame = encode(
-            x.astype(np.float32), quantizer(QUANTIZERS[i % len(QUANTIZERS)]), rng=stream(i)
+            x.astype(np.float32),
+            quantizer(QUANTIZERS[i % len(QUANTIZERS)]),
+            rng=stream(i),
+            tensors=tensors,
         )
         decode(frame)
 
