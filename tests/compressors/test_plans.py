@@ -75,6 +75,8 @@ def test_what_is_spent_is_refused_in_longer_runs() -> None:
         ("3 Bytes", 'did you mean "3B"'),
         ("6MB/300", "bytes over rounds, as 6MB/300rounds"),
         ("6MB/300round", "bytes over rounds, as 6MB/300rounds"),
+        (f"6MB/1{310 * '0'}rounds", "bytes over rounds, as 6MB/300rounds"),  # beyond all floats
+        (f"6MB/1{5000 * '0'}rounds", "bytes over rounds, as 6MB/300rounds"),  # beyond all text
         ("40kB..10kB", "bytes over rounds, as 40kB..10kB/300rounds"),
         ("", "budget of the downlink must be a size as"),
         ("20", "budget of the downlink must be a size as"),

@@ -70,7 +70,11 @@ def test_help_has_the_default_and_the_words() -> None:
     ("allowed", "good", "bad"),
     [
         (whole_number(0), (0, 7), (-1, True, 1.0, "1", None)),
-        (number("a number", lambda x: x >= 0), (0.0, 2, 1.5), (True, "1", float("nan"), -1)),
+        (
+            number("a number", lambda x: x >= 0),
+            (0.0, 2, 1.5),
+            (True, "1", float("nan"), -1, 10**400),
+        ),
         (TEXT, ("a",), ("", 3, None)),
         (TEXT_OR_NUMBER, ("a", 0.1, 3), ("", True, None)),
         (FLAG, (True, False), ("no", 0, None)),

@@ -66,6 +66,10 @@ class BudgetPlan:
         return self.course.at(round)
 
 
+LONGEST_ROUNDS = 10
+"""Digits of a number of rounds: frames count them in 32 bits."""
+
+
 def plan(text: str, *, of: str, first: int = 0) -> BudgetPlan:
     """The plan that a text spells.
 
@@ -84,6 +88,8 @@ def plan(text: str, *, of: str, first: int = 0) -> BudgetPlan:
         if ".." in text or re.search(r"/\d*\s*(rounds?)?$", text):
             raise wrong
         return BudgetPlan(course=_stepwise(text, of))
+    if len(spread[2]) > LONGEST_ROUNDS:
+        raise wrong
     rounds = int(spread[2])
     ends = [target(part, of=of, name="budget") for part in spread[1].split("..")]
     if rounds < 1 or len(ends) > 2 or any(each.nmse for each in ends):

@@ -106,6 +106,9 @@ def check_keys(settings: Mapping[str, object], known: Sequence[str]) -> None:
             raise InputError("key", of="a run", allowed=one_of(known, key), got=key)
 
 
+BEYOND_FLOATS = 1 << 1023
+
+
 def build(group: Callable[..., T], said: Mapping[str, object]) -> T:
     """The group of these settings, as people write them; an error for an unknown one names the nearest."""
     known = settings_of(cast("type[T]", group))
@@ -123,7 +126,8 @@ def whole_number(least: int) -> Allowed:
 
 
 def _as_float(value: object) -> object:
-    return float(value) if type(value) is int else value
+    """A float for an int; one beyond all floats stays what it is, and is refused."""
+    return float(value) if type(value) is int and abs(value) < BEYOND_FLOATS else value
 
 
 def number(words: str, holds: Callable[[float], bool]) -> Allowed:
