@@ -300,5 +300,6 @@ int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alp
     first_levels(&own, &by, scratch);
   }
   for (int64_t pass = 0; pass < passes; pass++) improve(symbols, shapes, shapes_len / 3, &all, &by);
+  memset(scratch, 0, 8 * (size_t)scratch_len); /* nothing is left that depends on the order of bytes */
   return 0;
 }
