@@ -42,7 +42,7 @@ VECTORS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """Frames of one quantizer: bits an entry, and speed as a multiple of the peer's."""
+    """Frames of one quantizer: bits per entry, and speed as a multiple of the peer's."""
 
     vector: str
     entries: int
@@ -130,5 +130,5 @@ def _sheet(results: list[Speed]) -> TextTable:
         )
         for each in results
     ]
-    names = ("vector", "entries", "quantizer", "bits an entry", "encode", "decode")
+    names = ("vector", "entries", "quantizer", "bits per entry", "encode", "decode")
     return TextTable(title=f"Speed as a multiple of {PEER}, one thread", columns=names, rows=rows)

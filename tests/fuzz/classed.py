@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 from tests.fuzz.choices import Choices
-from tests.fuzz.coding import NARROW, push, to_letters, varint
+from tests.fuzz.coding import NARROW, push, to_letters, varint, written
 
 from lossyfl.kernels.class_tables import count_at, nearest_place
 from lossyfl.wire.model import build
@@ -162,15 +162,7 @@ def _segments(
         push(letters[i * share : (i + 1) * share], frequencies, starts, NARROW)
         for i in range(count)
     ]
-    part = rng.choice(parts)
-    if choices.wrong("words"):
-        part[rng.randrange(len(part))] = rng.choice((0, 1, 0xFFFF))
-    if choices.wrong("word missing"):
-        del part[rng.randrange(len(part))]
-    lengths = [len(part) for part in parts[:-1]]
-    if lengths and choices.wrong("segment length"):
-        lengths[0] = rng.choice((0, lengths[0] + 1, 7, 2**32 - 1))
+    body = written(parts, NARROW, choices)
     if choices.wrong("segments"):
         count = rng.choice((0, count + 1, 65_535))
-    words = [word for part in parts for word in part]
-    return struct.pack(f"<H{len(lengths)}I{len(words)}H", count, *lengths, *words)
+    return struct.pack("<H", count) + body

@@ -100,6 +100,12 @@ def _segments(
     parts = [
         push(letters[i * share : (i + 1) * share], frequencies, starts, coder) for i in range(count)
     ]
+    return count, written(parts, coder, choices)
+
+
+def written(parts: list[list[int]], coder: "Coder", choices: Choices) -> bytes:
+    """The lengths of all segments but the last, and their words; with faults in either."""
+    rng = choices.rng
     part = rng.choice(parts)
     if choices.wrong("words"):
         part[rng.randrange(len(part))] = rng.choice((0, 1, 0xFFFF))
@@ -109,8 +115,7 @@ def _segments(
     if lengths and choices.wrong("segment length"):
         lengths[0] = rng.choice((0, lengths[0] + 1, 7, 2**32 - 1))
     words = [word for part in parts for word in part]
-    head = struct.pack(f"<{len(lengths)}I", *lengths)
-    return count, head + struct.pack(f"<{len(words)}{coder.letter}", *words)
+    return struct.pack(f"<{len(lengths)}I{len(words)}{coder.letter}", *lengths, *words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What a message of ours says: from the server to a device, and back.
 
-A message is somebody else's word. `unpack_down` and `unpack_up` look at every type, length and range before
-anything is made of it, and raise nothing but Foreign.
+A message comes from outside and is not trusted. `unpack_down` and `unpack_up` check every type, length and
+range before anything is made of it, and raise nothing but Foreign.
 """
 
 import math

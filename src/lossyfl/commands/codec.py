@@ -132,7 +132,7 @@ def _classes(info: "FrameInfo") -> list[tuple[str, str]]:
         ("classes", f"{info.classes}, told and tabled in {info.side_bytes:,} bytes"),
         (
             "entropy by class",
-            f"{info.class_entropy_bits / 8:,.1f} bytes, {per_entry:.4f} bits an entry",
+            f"{info.class_entropy_bits / 8:,.1f} bytes, {per_entry:.4f} bits per entry",
         ),
     ]
 

@@ -1,7 +1,7 @@
 """Unbiased quantizers where their error is kept, refused where it would grow.
 
 A link with a memory diverges where the variance omega of an unbiased quantizer, E||Q(x) - x||^2 =
-omega ||x||^2, is 1 or more: what it leaves out is then larger than what there was to send (see `damped`).
+omega ||x||^2, is 1 or more: the residual is then larger than the vector (see `damped`).
 """
 
 from dataclasses import dataclass

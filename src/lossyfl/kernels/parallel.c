@@ -17,8 +17,8 @@
 
 enum { MOST_REGIONS = 16 };
 
-/* taken: there is an owner. open: helpers may join. inside: helpers that look at what follows, for which the owner
-   waits before it changes anything. next: the piece of every region that nobody has begun. */
+/* taken: there is an owner. open: helpers may join. inside: helpers that read the fields below; the owner changes
+   none of them before it is 0. next: the piece of every region that nobody has begun. */
 static struct {
   uint32_t taken, open, inside, joined, next[MOST_REGIONS];
   int64_t pieces, threads, regions;

@@ -68,7 +68,7 @@ class Scheme:
         link = self.downlink
         forgets = link.forgets_error or not (link.keeps_error or self.server_model == "preserved")
         if forgets and not all(quantizer.unbiased for quantizer in _quantizers(self.downlink)):
-            allowed = "unbiased, or the server's model preserved: what it leaves out would be lost"
+            allowed = "unbiased, or the server's model preserved: its residual would be lost"
             got = "biased, with server_model=estimate"
             raise InputError("downlink quantizer", of=self.name, allowed=allowed, got=got)
 

@@ -17,7 +17,7 @@ PAPER_FLOAT_BITS = 33
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Length, entries, R_Q (33 bits an entry for exact floats), and the symbols' entropy in bits.
+    """Length, entries, R_Q (33 bits per entry for exact floats), and the symbols' entropy in bits.
 
     The entropy is that of the counts which the frame carries, rounded to a few significant bits; of symbols
     coded by class it is that of all classes, summed.
