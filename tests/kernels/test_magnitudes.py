@@ -24,10 +24,21 @@ def test_same_bins_and_symbols_of_any_part(
     factors = rng.random(blocks) * 2.0 ** rng.integers(-140, 120, blocks)
     bounds = cut(entries, blocks, rng)
     start, stop = sorted(rng.integers(0, entries + 1, 2).tolist())
-    counts, sums = rng.integers(0, 9, 2 * BINS), rng.random(BINS)
-    agree(bin_magnitudes, x, start, stop, bounds, factors, counts, sums)
+    counts, sums, used = rng.integers(0, 9, 2 * BINS), rng.random(BINS), np.array([BINS, 0])
+    agree(bin_magnitudes, x, start, stop, bounds, factors, counts, sums, used)
     of = rng.integers(0, 200, 2 * BINS).astype(kind)
     agree(look_up_bins, x, start, stop, bounds, factors, of, np.zeros(entries, kind))
+
+
+def test_the_bins_in_use_are_those_with_counts() -> None:
+    x = np.float32([0.5, -3, 0.25, 2])
+    counts, sums, used = np.zeros(2 * BINS, np.int64), np.zeros(BINS), np.array([BINS, 0])
+    for start in (0, 2):
+        bin_magnitudes(x, start, start + 2, np.array([0, 4]), np.ones(1), counts, sums, used)
+    full = np.flatnonzero(counts.reshape(2, BINS).sum(axis=0))
+    assert used.tolist() == [full[0], full[-1] + 1]
+    bin_magnitudes(x, 4, 4, np.array([0, 4]), np.ones(1), counts, sums, used)
+    assert used.tolist() == [full[0], full[-1] + 1]
 
 
 @given(seed=SEEDS, entries=st.integers(1, 3000), blocks=st.integers(1, 5))
@@ -48,11 +59,12 @@ def test_float32_factors_as_doubles_round_once() -> None:
 
 def test_arrays_that_do_not_fit() -> None:
     x, factors, bounds = np.ones(8, np.float32), np.ones(1), np.array([0, 8])
-    counts, sums = np.zeros(2 * BINS, np.int64), np.zeros(BINS)
-    refuses(bin_magnitudes, x, 0, 9, bounds, factors, counts, sums)
-    refuses(bin_magnitudes, x, 0, 8, bounds, factors[:0], counts, sums)
-    refuses(bin_magnitudes, x, 0, 8, bounds, factors, counts[1:], sums)
-    refuses(bin_magnitudes, x, 0, 8, bounds, factors, counts, sums[1:])
+    counts, sums, used = np.zeros(2 * BINS, np.int64), np.zeros(BINS), np.array([BINS, 0])
+    refuses(bin_magnitudes, x, 0, 9, bounds, factors, counts, sums, used)
+    refuses(bin_magnitudes, x, 0, 8, bounds, factors[:0], counts, sums, used)
+    refuses(bin_magnitudes, x, 0, 8, bounds, factors, counts[1:], sums, used)
+    refuses(bin_magnitudes, x, 0, 8, bounds, factors, counts, sums[1:], used)
+    refuses(bin_magnitudes, x, 0, 8, bounds, factors, counts, sums, used[1:])
     of, symbols = np.zeros(2 * BINS, np.uint8), np.zeros(8, np.uint8)
     refuses(look_up_bins, x, -1, 8, bounds, factors, of, symbols)
     refuses(look_up_bins, x, 0, 8, bounds, factors, of[1:], symbols)

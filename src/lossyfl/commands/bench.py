@@ -90,6 +90,18 @@ def bench_flower(
     benchmark("flower_overhead").run(json_file, quick=quick, console=console())
 
 
+@app.command("versions")
+def bench_versions(
+    other: Annotated[str, typer.Argument(help="A Python with another version of lossyfl.")],
+    *,
+    json_file: JsonFile = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Only short vectors.")] = False,
+) -> None:
+    """Frames and rounds against those of another version of lossyfl, in turns."""
+    can_write(json_file)
+    benchmark("versions").run(other, json_file, quick=quick, console=console())
+
+
 def benchmark(name: str) -> ModuleType:
     """A benchmark of the repository; child processes find its package as this one does."""
     for folder in (CHECKOUT, Path.cwd()):

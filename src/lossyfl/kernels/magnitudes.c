@@ -21,26 +21,34 @@ INLINE int64_t end_of_run(const int64_t *bounds, int64_t *block, int64_t at, int
   return end - at < SCALED ? end : at + SCALED;
 }
 
-/* Adds entries [start, stop) to counts (not negative, negative) and sums; the sum of their squares, or -1. */
+/* Adds entries [start, stop) to counts (not negative, negative) and sums, and moves `used`, the first bin that is not
+   empty and the one behind the last; the sum of their squares, or -1. */
 double KERNEL(bin_magnitudes)(const float *restrict x, int64_t x_len, int64_t start, int64_t stop,
                               const int64_t *restrict bounds, int64_t bounds_len, const double *restrict factors,
                               int64_t factors_len, int64_t *restrict counts, int64_t counts_len,
-                              double *restrict sums, int64_t sums_len) {
+                              double *restrict sums, int64_t sums_len, int64_t *restrict used, int64_t used_len) {
   if (!are_bounds(bounds, bounds_len, x_len) || factors_len != bounds_len - 1 || counts_len != 2 * BINS ||
-      sums_len != BINS || start < bounds[0] || stop > bounds[bounds_len - 1])
+      sums_len != BINS || used_len != 2 || start < bounds[0] || stop > bounds[bounds_len - 1])
     return -1;
   float products[SCALED];
   double energy = 0;
+  uint32_t least = BINS, most = 0;
   for (int64_t at = start, end, block = block_of(bounds, bounds_len, start); at < stop; at = end) {
     end = end_of_run(bounds, &block, at, stop);
     const float *own = scaled(x + at, end - at, factors[block], products);
     for (int64_t i = 0; i < end - at; i++) {
       const double value = fabs((double)own[i]);
-      const uint32_t place = float_bits(own[i]) >> 16;
+      const uint32_t place = float_bits(own[i]) >> 16, bin = place & (BINS - 1);
       counts[place]++;
-      sums[place & (BINS - 1)] += value;
+      sums[bin] += value;
       energy += value * value;
+      least = bin < least ? bin : least;
+      most = bin > most ? bin : most;
     }
+  }
+  if (least < BINS) {
+    used[0] = (int64_t)least < used[0] ? (int64_t)least : used[0];
+    used[1] = (int64_t)most >= used[1] ? (int64_t)most + 1 : used[1];
   }
   return energy;
 }

@@ -24,7 +24,7 @@ def _scaled(
                 yield own, (x[own].astype(np.float64) * factors[block]).astype(np.float32)
 
 
-@native("f32[] i i i64[] f64[] i64[]! f64[]! -> d")
+@native("f32[] i i i64[] f64[] i64[]! f64[]! i64[]! -> d")
 def bin_magnitudes(
     x: NDArray[np.float32],
     start: int,
@@ -33,14 +33,20 @@ def bin_magnitudes(
     factors: Floats,
     counts: NDArray[np.int64],
     sums: Floats,
+    used: NDArray[np.int64],
 ) -> float:
-    """Add the entries [start, stop) to counts (not negative, negative) and sums; the sum of their squares."""
+    """Add the entries [start, stop) to counts (not negative, negative) and sums; the sum of their squares.
+
+    used: the first bin that is not empty and the one behind the last, of what was added before, too
+    """
     energy = 0.0
     for _, scaled in _scaled(x, start, stop, bounds, factors):
         places = scaled.view(np.uint32) >> np.uint32(16)
         values = np.abs(scaled.astype(np.float64))
         np.add.at(counts, places, 1)
-        np.add.at(sums, places & np.uint32(BINS - 1), values)
+        bins = places & np.uint32(BINS - 1)
+        np.add.at(sums, bins, values)
+        used[:] = min(int(used[0]), int(bins.min())), max(int(used[1]), int(bins.max()) + 1)
         energy = float(np.add.accumulate(np.append(energy, values * values))[-1])
     return energy
 

@@ -65,24 +65,24 @@ class Magnitudes:
 def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 1) -> Magnitudes:
     """The bins of `factor * x`; raises on NaN and infinity."""
     strips, wide = _strips(len(x)), factors.astype(np.float64)
-    counts = np.zeros((len(strips), 2 * BINS), dtype=np.int64)
+    counts = np.zeros((len(strips), 2, BINS), dtype=np.int64)
     sums = np.zeros((len(strips), BINS))
+    used = np.tile(np.int64([BINS, 0]), (len(strips), 1))
     energy = np.zeros(len(strips))
 
     def bin_strip(at: int) -> None:
-        energy[at] = fits(bin_magnitudes(x, *strips[at], bounds, wide, counts[at], sums[at]))
+        rows = counts[at].reshape(-1), sums[at], used[at]
+        energy[at] = fits(bin_magnitudes(x, *strips[at], bounds, wide, *rows))
 
     parallel.run(bin_strip, range(len(strips)), threads)
-    total = (counts[0] if len(counts) == 1 else counts.sum(axis=0)).reshape(2, BINS)
-    if total[:, INFINITE:].any():
+    own = slice(int(used[:, 0].min()), int(used[:, 1].max()))  # of new memory only this is touched
+    if own.stop > INFINITE:
         bad = np.flatnonzero(~np.isfinite(x))
         where, got = (f"entry {bad[0]}", float(x[bad[0]])) if len(bad) else ("a block", "overflow")
         raise NotFinite(where, of="the vector", got=got)
-    used = np.flatnonzero(total[0] + total[1])
-    own = slice(used[0], used[-1] + 1)
     return Magnitudes(
-        first=int(used[0]),
-        counts=total[:, own],
+        first=own.start,
+        counts=np.add.reduce(counts[:, :, own], axis=0),
         sums=np.add.reduce(sums[:, own], axis=0),
         energy=float(np.add.reduce(energy)),
     )

@@ -1,0 +1,140 @@
+"""`lossyfl bench versions`: this version beside another one, which is installed for another Python.
+
+Both run in processes of their own and take turns, job by job, so that whatever else the machine does hits
+both; a ratio is the median over the turns. What is timed is in `version_jobs`.
+"""
+
+import json
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+
+from lossyfl.errors import InputError
+from lossyfl.report.text_table import TextTable
+from lossyfl.results import machine
+
+JOBS = Path(__file__).with_name("version_jobs.py")
+CODED = (
+    *(f"stochastic:levels={levels}" for levels in (1, 2, 5, 50, 1000)),
+    "sign", "natural", "qsgd:levels=64", "eden:bits=2",
+    "deadzone:target=0.5bit", "dithered:target=2bit", "sparse_ternary:target=0.5bit", "topk:target=0.5bit",
+)  # fmt: skip
+ROUNDS = ("lossless", "lb:q2=2", "lfl:q1=2,q2=2", "lgm:q1=2,q2=2", "ltgm:q1=50,q2=2", "lean")
+TURNS = {10**4: 101, 10**5: 41, 10**6: 15, 10**7: 5}
+SLOWER = 0.95
+"""Rows below are named at the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """How many times as fast this version does a job as the other; why not, where it does not."""
+
+    kind: str
+    entries: int
+    spec: str
+    ratio: float
+    best: float
+    failed: str = ""
+
+
+class Version:
+    """A Python with some version of lossyfl, which does jobs."""
+
+    def __init__(self, python: str) -> None:
+        try:
+            self._process = subprocess.Popen(
+                [python, "-P", str(JOBS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        except OSError as error:
+            allowed = "a Python with lossyfl installed"
+            raise InputError("python", of="bench versions", allowed=allowed, got=python) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(BrokenPipeError):  # of what a process that had ended did not read
+                pipe.close()
+
+    def seconds(self, kind: str, entries: int, spec: str) -> float | str:
+        """The seconds that a job took, or what went wrong."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            print(json.dumps((kind, entries, spec)), file=self._process.stdin, flush=True)
+        except BrokenPipeError:
+            return "its process ended"
+        answer = self._process.stdout.readline()
+        return json.loads(answer) if answer else "its process ended"
+
+
+def run(other: str, json_file: Path | None, *, quick: bool, console: Console) -> None:
+    """Measure, print the table, and write everything to the file."""
+    results: list[Speed] = []
+    with ExitStack() as stack:
+        here, there = (stack.enter_context(Version(python)) for python in (sys.executable, other))
+        for entries in list(TURNS)[:2] if quick else TURNS:
+            for kind, specs in (("encode", CODED), ("decode", CODED), ("round", ROUNDS)):
+                with console.status(f"{kind}, {entries:,} entries"):
+                    results += [measure(here, there, kind, entries, spec) for spec in specs]
+    facts = machine.describe()
+    if json_file is not None:
+        report = {"machine": facts, "results": [asdict(result) for result in results]}
+        json_file.write_text(json.dumps(report, indent=1))
+    for name, fact in facts.items():
+        console.print(f"{name:13} {fact}")
+    _sheet(results).show(console)
+    slow = [each for each in results if not each.failed and each.ratio < SLOWER]
+    named = ", ".join(f"{each.kind} {each.spec} ({each.entries:,})" for each in slow)
+    console.print(f"below {SLOWER} of the other's speed: {named or 'none'}")
+
+
+def measure(here: Version, there: Version, kind: str, entries: int, spec: str) -> Speed:
+    """One job, in turns."""
+    times: list[tuple[float, float]] = []
+    for _ in range(TURNS.get(entries, 5)):
+        ours, theirs = (version.seconds(kind, entries, spec) for version in (here, there))
+        if isinstance(ours, str) or isinstance(theirs, str):
+            failed = f"this: {ours}" if isinstance(ours, str) else f"other: {theirs}"
+            return Speed(kind=kind, entries=entries, spec=spec, ratio=0, best=0, failed=failed)
+        times.append((ours, theirs))
+    return Speed(
+        kind=kind,
+        entries=entries,
+        spec=spec,
+        ratio=median(theirs / ours for ours, theirs in times),
+        best=min(theirs for _, theirs in times) / min(ours for ours, _ in times),
+    )
+
+
+def _sheet(results: list[Speed]) -> TextTable:
+    rows = [
+        (
+            each.kind,
+            f"{each.entries:,}",
+            each.spec,
+            each.failed or f"{each.ratio:.2f}",
+            "" if each.failed else f"{each.best:.2f}",
+        )
+        for each in results
+    ]
+    columns = ("job", "entries", "quantizer or scheme", "median", "of the fastest turns")
+    return TextTable(
+        title="Speed as a multiple of the other version's, one thread", columns=columns, rows=rows
+    )
