@@ -45,9 +45,9 @@ class DatasetFacts:
 
 
 def parts(
-    train: int, test: int, shape: tuple[int, int, int], sums: tuple[str, ...]
+    train: int, test: int, shape: tuple[int, ...], sums: tuple[str, ...]
 ) -> tuple[Part, ...]:
-    """The four arrays of a data set from its sizes and the sums of train_x, train_y, test_x, test_y."""
+    """The four arrays of a set of images from its sizes and the sums of train_x, train_y, test_x, test_y."""
     names = ("train_x", "train_y", "test_x", "test_y")
     shapes = ((train, *shape), (train,), (test, *shape), (test,))
     return tuple(

@@ -1,8 +1,8 @@
 """Next characters of plays by Shakespeare, a device for every speaker.
 
-As McMahan et al. (2017) and LEAF (Caldas et al., 2018) do it, the first 80 % of what a speaker says are for
-training and the rest is for testing, and a sample is 80 characters. Here it has 80 targets, the next
-character of each, as in TensorFlow Federated; LEAF's has one, after all 80. Theirs are the complete works.
+As in McMahan et al. (2017), the first 80 % of what a speaker says are for training, the rest is for testing,
+and a sample is 80 characters, each with the next one as its target. LEAF (Caldas et al., 2018) has one target
+per sample, after all 80. Theirs are the complete works, where a name in another play is another device.
 """
 
 from functools import partial
