@@ -44,9 +44,7 @@ class DatasetFacts:
         return next((part.shape[0] for part in self.parts if part.name.startswith("test")), 0)
 
 
-def parts(
-    train: int, test: int, shape: tuple[int, ...], sums: tuple[str, ...]
-) -> tuple[Part, ...]:
+def parts(train: int, test: int, shape: tuple[int, ...], sums: tuple[str, ...]) -> tuple[Part, ...]:
     """The four arrays of a set of images from its sizes and the sums of train_x, train_y, test_x, test_y."""
     names = ("train_x", "train_y", "test_x", "test_y")
     shapes = ((train, *shape), (train,), (test, *shape), (test,))
