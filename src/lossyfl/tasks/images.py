@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DIGITS = Defaults(rounds=100, devices=20, tau=4, batch=16, optimizer="sgd", lr="0.2")
 MNIST = Defaults(rounds=60, devices=40, tau=4, batch=50, optimizer="sgd", lr="0.1")
 CIFAR10 = Defaults(rounds=100, devices=40, tau=5, batch=25, optimizer="adam", lr="0.001")
-WRITERS = Defaults(rounds=100, tau=10, batch=10, optimizer="sgd", lr="0.05", partition="natural")
+WRITERS = Defaults(rounds=100, tau=10, batch=10, optimizer="sgd", lr="0.1", partition="natural")
 """Of MNIST by writer, whose devices have 19 to 131 images."""
 
 WRITER = 2

@@ -27,7 +27,7 @@ TRAIN = 0.8
 """The fraction of what a speaker says that is for training."""
 
 SHAKESPEARE = Defaults(
-    rounds=100, tau=10, batch=10, optimizer="sgd", lr="1", partition="natural:least=10"
+    rounds=100, tau=10, batch=10, optimizer="adam", lr="0.01", partition="natural:least=10"
 )
 
 
