@@ -149,6 +149,8 @@ class TestNaturalDevices:
     def test_some_must_be_left(self) -> None:
         with pytest.raises(InputError, match=r"least of natural must be at most 3, .* got 4"):
             NaturalDevices(least=4).keep(self.PARTS)
+        with pytest.raises(InputError, match="least of natural must be at most 0"):
+            NaturalDevices().keep([])
 
     @pytest.mark.parametrize("least", ["0", "1.5", "few"])
     def test_least_is_a_number(self, least: str) -> None:

@@ -156,7 +156,7 @@ class NaturalDevices:
         """The devices that have enough, in the same order."""
         kept = [part for part in parts if len(part) >= self.least]
         if not kept:
-            most = max(len(part) for part in parts)
+            most = max((len(part) for part in parts), default=0)
             allowed = f"at most {most}, the samples of the largest device"
             raise InputError("least", of="natural", allowed=allowed, got=self.least)
         return kept
