@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 from tests.data.conftest import cache as cache
 from tests.data.conftest import small_sets as small_sets
-from tests.data.small import SMALL_CIFAR, SMALL_FASHION, SMALL_MNIST
+from tests.data.small import SMALL_CIFAR, SMALL_FASHION, SMALL_MNIST, SMALL_PLAYS, SMALL_QMNIST
 from typer.testing import CliRunner
 
 from lossyfl.commands.data import app
@@ -43,7 +43,9 @@ class TestList:
     def test_json(self, tmp_path: Path) -> None:
         SMALL_MNIST.write(tmp_path / "mnist")
         rows = json.loads(run("list", "--json", "--data-dir", tmp_path).output)
-        assert [row["name"] for row in rows] == ["digits", "mnist", "fashion-mnist", "cifar10"]
+        assert [row["name"] for row in rows] == [
+            "digits", "mnist", "fashion-mnist", "cifar10", "qmnist", "shakespeare",
+        ]  # fmt: skip
         assert rows[1]["place"] == str(tmp_path / "mnist")
         assert rows[2]["place"] is None
 
@@ -58,6 +60,15 @@ class TestCheck:
         assert f"mnist: ok, 12 + 5 images in {tmp_path / 'mnist'}" in said
         assert "digits: ok, 1,437 + 360 images in scikit-learn" in said
         assert "cifar10: not here" in said
+
+    def test_a_text_is_counted_in_characters(self, tmp_path: Path) -> None:
+        SMALL_PLAYS.write(tmp_path / "shakespeare")
+        count = f"{len(SMALL_PLAYS.dataset.arrays[0]):,}"
+        said = run("check", "shakespeare", "--data-dir", tmp_path).output
+        assert f"shakespeare: ok, {count} characters in {tmp_path / 'shakespeare'}" in said
+        table = run("list", "--data-dir", tmp_path).output
+        line = next(line for line in table.splitlines() if "shakespeare" in line)
+        assert line.split()[:5] == ["shakespeare", count, "-", "-", "65"]
 
     def test_files_without_a_folder_of_their_own(self, tmp_path: Path) -> None:
         SMALL_FASHION.write(tmp_path)
@@ -97,12 +108,16 @@ class TestFetch:
             "mnist": [DatasetSource(title="mirror", get=nothing)],  # pyright: ignore[reportArgumentType]
             "fashion-mnist": [DatasetSource(title="mirror", get=lambda *_: SMALL_FASHION.dataset)],
             "cifar10": [DatasetSource(title="mirror", get=lambda *_: SMALL_CIFAR.dataset)],
+            "qmnist": [DatasetSource(title="mirror", get=lambda *_: SMALL_QMNIST.dataset)],
+            "shakespeare": [DatasetSource(title="mirror", get=lambda *_: SMALL_PLAYS.dataset)],
         }
         monkeypatch.setattr("lossyfl.data.sources.SOURCES", sources)
         done = run("fetch", "all", "--data-dir", tmp_path, code=2)
         assert done.stdout == ""
         assert "lossyfl: mnist could not be fetched:\n  mirror: no connection" in done.stderr
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["cifar10", "fashion-mnist"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "cifar10", "fashion-mnist", "qmnist", "shakespeare",
+        ]  # fmt: skip
         run("fetch", "cifar10", "fashion-mnist", "--data-dir", tmp_path)
         run("check", "cifar10", "fashion-mnist", "--data-dir", tmp_path)
 

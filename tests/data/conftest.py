@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.data.small import SMALL_CIFAR, SMALL_FASHION, SMALL_MNIST
+from tests.data.small import SMALL_CIFAR, SMALL_FASHION, SMALL_MNIST, SMALL_PLAYS, SMALL_QMNIST
 
 from lossyfl.data.catalog import DIGITS
 
@@ -19,6 +19,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.fixture
 def small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """The catalog with small data sets under the names of the real ones."""
-    sets = (DIGITS, SMALL_MNIST.facts, SMALL_FASHION.facts, SMALL_CIFAR.facts)
-    for module in ("catalog", "places", "verify"):
+    small = (SMALL_MNIST, SMALL_FASHION, SMALL_CIFAR, SMALL_QMNIST, SMALL_PLAYS)
+    sets = (DIGITS, *(each.facts for each in small))
+    for module in ("catalog", "loading", "places", "verify"):
         monkeypatch.setattr(f"lossyfl.data.{module}.CATALOG", sets)

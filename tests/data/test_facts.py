@@ -1,6 +1,6 @@
 """What is known of a data set before any file is read."""
 
-from lossyfl.data.catalog import MNIST
+from lossyfl.data.catalog import MNIST, QMNIST, SHAKESPEARE
 from lossyfl.data.facts import Part, parts
 
 
@@ -15,3 +15,8 @@ def test_the_four_arrays_from_sizes_and_sums() -> None:
 
 def test_sizes_are_those_of_the_images() -> None:
     assert (MNIST.train, MNIST.test) == (60_000, 10_000)
+
+
+def test_sizes_of_other_data() -> None:
+    assert (QMNIST.train, QMNIST.test) == (60_000, 60_000)
+    assert (SHAKESPEARE.train, SHAKESPEARE.test) == (1_115_394, 0)

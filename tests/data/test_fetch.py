@@ -90,6 +90,8 @@ class TestFetch:
             "mnist": 4,
             "fashion-mnist": 3,
             "cifar10": 2,
+            "qmnist": 1,
+            "shakespeare": 2,
         }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lossyfl.data.idx import pack_idx, read_idx
+from lossyfl.data.idx import pack_idx, read_idx, read_ints
 from lossyfl.errors import InputError
 
 IMAGES = np.arange(2 * 3 * 4, dtype=np.uint8).reshape(2, 3, 4)
@@ -24,6 +24,19 @@ def test_round_trip(shape: tuple[int, ...], tmp_path: Path) -> None:
     assert np.array_equal(back, array)
     assert back.flags.c_contiguous
     assert back.flags.writeable
+
+
+def test_integers(tmp_path: Path) -> None:
+    array = np.array([[1, -2, 1 << 30], [0, 5, -(1 << 31)]], "<i4")
+    content = pack_idx(array)
+    assert content[:16] == bytes.fromhex("00000c02 00000002 00000003 00000001")
+    back = read_ints(written(tmp_path, content), axes=2)
+    assert np.array_equal(back, array)
+    assert back.dtype.str == "<i4"
+    with pytest.raises(InputError, match="must be 36 bytes, as its header says, got 35 bytes"):
+        read_ints(written(tmp_path, content[:-1]), axes=2)
+    with pytest.raises(InputError, match="must be 00 00 0c 02, got 00 00 08 02"):
+        read_ints(written(tmp_path, pack_idx(array.astype(np.uint8))), axes=2)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,16 @@ import gzip
 from pathlib import Path
 
 import pytest
-from tests.data.small import SMALL_CIFAR, SMALL_MNIST, python2_pickle, same
+from tests.data.small import (
+    SMALL_CIFAR,
+    SMALL_MNIST,
+    SMALL_PLAYS,
+    SMALL_QMNIST,
+    python2_pickle,
+    same,
+)
 
-from lossyfl.data.layouts import BATCHES, BINARY, IDX, PICKLED
+from lossyfl.data.layouts import BATCHES, BINARY, IDX, PICKLED, TEXT, THREE_TEXTS, WRITERS
 
 
 @pytest.mark.parametrize("spelling", range(4))
@@ -48,3 +55,21 @@ def test_pickled(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(python2_pickle(whole.train_x[part], whole.train_y[part]))
     (tmp_path / BATCHES[-1]).write_bytes(python2_pickle(whole.test_x, whole.test_y))
     assert same(PICKLED.read("cifar10", [tmp_path / name for name in BATCHES]), whole)
+
+
+def test_writers(tmp_path: Path) -> None:
+    files = SMALL_QMNIST.write(tmp_path)
+    assert [file.name for file in files] == [
+        "qmnist-train-labels-idx2-int.gz",
+        "qmnist-test-labels-idx2-int.gz",
+    ]
+    assert same(WRITERS.read("qmnist", files), SMALL_QMNIST.dataset)
+
+
+def test_a_text_in_one_file_or_three(tmp_path: Path) -> None:
+    (whole,) = SMALL_PLAYS.write(tmp_path)
+    assert same(TEXT.read("shakespeare", [whole]), SMALL_PLAYS.dataset)
+    content, three = whole.read_bytes(), [tmp_path / name for name in THREE_TEXTS.first_names]
+    for file, piece in zip(three, (content[:7], content[7:90], content[90:]), strict=True):
+        file.write_bytes(piece)
+    assert same(THREE_TEXTS.read("shakespeare", three), SMALL_PLAYS.dataset)

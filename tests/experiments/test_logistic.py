@@ -122,7 +122,7 @@ def broken() -> Task:
 
 
 class TestOwnTask:
-    OWN = Source(task=f"{__name__}:own_task", partition="iid", devices=2, regulariser=0.1)
+    OWN = Source(task=f"{__name__}:own_task", partition="natural", devices=2, regulariser=0.1)
 
     def test_samples_are_prepared_and_divided_as_it_says(self) -> None:
         problem = logistic.regression(self.OWN)

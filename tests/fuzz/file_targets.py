@@ -26,7 +26,7 @@ from tests.helpers import laplace
 import lossyfl
 from lossyfl import Device, Server
 from lossyfl.data.batches import read_batch
-from lossyfl.data.idx import pack_idx, read_idx
+from lossyfl.data.idx import pack_idx, read_idx, read_ints
 from lossyfl.data.pickled import read_pickled
 from lossyfl.files import bundle, safetensors, snapshot
 from lossyfl.files.safetensors import File, Tensor
@@ -270,11 +270,14 @@ def read_images(data: bytes) -> None:
     for suffix in ("", ".gz", ".xz"):
         with contextlib.suppress(lossyfl.LossyflError):
             read_idx(written(f"images{suffix}", data), axes=3)
+    with contextlib.suppress(lossyfl.LossyflError):
+        read_ints(written("writers", data), axes=2)
     read_idx(written("labels", data), axes=1)
 
 
 def _image_seeds() -> Sequence[bytes]:
     plain = [pack_idx(np.zeros(shape, np.uint8)) for shape in ((2, 3, 3), (5,))]
+    plain.append(pack_idx(np.arange(8, dtype="<i4").reshape(1, 8)))
     return [*plain, gzip.compress(plain[0]), lzma.compress(plain[0])]
 
 

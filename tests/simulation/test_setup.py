@@ -30,7 +30,17 @@ BASE = Experiment(task=f"{TINY}:make_task")
         ({"partition": "paperr"}, r"did you mean paper\?"),
         ({"optimizer": "sdg"}, r"did you mean sgd\?"),
         ({"lr": "fast"}, "name of step size must be one of"),
-        ({"task": f"{TINY}:divided"}, "devices of the task tiny must be 2, as the data is divided"),
+        (
+            {"task": f"{TINY}:divided", "devices": 3},
+            "devices of the task tiny must be 2, as the data is divided",
+        ),
+        ({"partition": "natural"}, "partition of a run must be another one: the data"),
+        ({"task": f"{TINY}:divided", "batch": 101}, "natural:least=101 leaves out such devices"),
+        ({"task": f"{TINY}:divided", "partition": "natural:least=101"}, "least of natural must be"),
+        (
+            {"task": f"{TINY}:plays", "partition": "shards", "devices": 2},
+            "labels of a partition by",
+        ),
         ({"task": f"{TINY}:outside", "devices": 2}, "samples of device 1 of the task tiny must be"),
         ({"task": f"{TINY}:make_task:samples=0"}, "train samples of a task must be as many inputs"),
     ],
@@ -43,9 +53,26 @@ def test_errors(settings: dict[str, str], message: str, tmp_path: Path) -> None:
 
 
 def test_a_task_may_say_who_has_what() -> None:
-    setup = prepare(replace(BASE, task=f"{TINY}:divided", devices=2))
-    assert [len(part) for part in setup.parts] == [100, 100]
-    assert setup.experiment.lr == "0.5"  # the task's
+    for asked in (BASE, replace(BASE, devices=2), replace(BASE, partition="natural:least=9")):
+        setup = prepare(replace(asked, task=f"{TINY}:divided"))
+        assert [part[0] for part in setup.parts] == [0, 100]
+        assert setup.experiment.devices == 2
+        assert setup.experiment.partition == (asked.partition or "natural")
+        assert setup.experiment.lr == "0.5"  # the task's
+
+
+def test_small_devices_can_be_left_out() -> None:
+    whole = prepare(replace(BASE, task=f"{TINY}:plays", partition="natural", batch=1))
+    small, large = sorted(len(part) for part in whole.parts)
+    asked = replace(whole.experiment, devices=None, partition=f"natural:least={small + 1}")
+    setup = prepare(asked)
+    assert [len(part) for part in setup.parts] == [large]
+    assert setup.experiment.devices == 1
+
+
+def test_another_partition_can_be_said() -> None:
+    asked = replace(BASE, task=f"{TINY}:divided", partition="iid", devices=5)
+    assert [len(part) for part in prepare(asked).parts] == [40] * 5
 
 
 @pytest.mark.parametrize("text", ["def make(:", "raise RuntimeError('at import')"])

@@ -7,11 +7,13 @@ from functools import partial
 
 import numpy as np
 import torch
+from tests.data.small import SMALL_PLAYS
 from torch import Tensor, nn
 
 from lossyfl.streams import stream
 from lossyfl.tasks import Defaults, Samples, Task
 from lossyfl.tasks.models import linear
+from lossyfl.tasks.shakespeare import next_characters
 
 DEFAULTS = Defaults(
     rounds=6, devices=10, tau=2, batch=4, optimizer="sgd", lr="0.5", partition="paper"
@@ -100,6 +102,11 @@ def mistaken(outputs: Tensor, targets: Tensor) -> Tensor:
 def divided() -> Task:
     """A task whose data says who has what."""
     return replace(make_task(), parts=[np.arange(0, 100), np.arange(100, 200)])
+
+
+def plays() -> Task:
+    """Next characters, two speakers."""
+    return next_characters(SMALL_PLAYS.dataset.arrays[0], name="plays")
 
 
 def local_function() -> Task:

@@ -23,5 +23,14 @@ def test_hits_count_the_largest_output() -> None:
     assert hits(outputs, torch.tensor([1, 1, 1])) == 2
 
 
+def test_hits_of_several_targets_are_fractions_of_a_sample() -> None:
+    """Two samples of four characters each out of three: the largest scores are at 0 1 2 0 and 2 2 1 1."""
+    largest = torch.tensor([[0, 1, 2, 0], [2, 2, 1, 1]])
+    outputs = torch.nn.functional.one_hot(largest, 3).transpose(1, 2).float()
+    assert hits(outputs, largest) == 2
+    assert hits(outputs, torch.tensor([[0, 1, 0, 0], [1, 1, 1, 1]])) == 3 / 4 + 2 / 4
+    assert hits(outputs, (largest + 1) % 3) == 0
+
+
 def test_samples_are_counted() -> None:
     assert len(Samples(x=np.zeros((3, 2)), y=np.zeros(3))) == 3

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from lossyfl.tasks.models import cifar_cnn, digits_cnn, linear, mnist_cnn
+from lossyfl.tasks.models import character_lstm, cifar_cnn, digits_cnn, linear, mnist_cnn
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,15 @@ def test_weights_are_glorot_uniform_and_biases_zero() -> None:
 
 def test_dropout_is_the_papers() -> None:
     assert [m.p for m in cifar_cnn().modules() if isinstance(m, nn.Dropout)] == [0.2, 0.3, 0.4]
+
+
+def test_scores_of_a_character_depend_on_it_and_those_before() -> None:
+    module = character_lstm(65)
+    assert sum(p.numel() for p in module.parameters()) == 136_705
+    x = torch.arange(12).reshape(2, 6)
+    changed = x.clone()
+    changed[0, 3] = 60
+    before, after = module(x), module(changed)
+    assert before.shape == (2, 65, 6)
+    different = (before != after).any(dim=1)
+    assert different.tolist() == [[False] * 3 + [True] * 3, [False] * 6]

@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossyfl import InputError, stream
-from lossyfl.tasks.partitions import Indices, Labels, divide, names, partition, sizes
+from lossyfl.tasks.partitions import (
+    Indices,
+    Labels,
+    NaturalDevices,
+    divide,
+    grouped,
+    names,
+    natural,
+    partition,
+    sizes,
+)
 
 RNG = stream(0, purpose="partition")
 
@@ -27,7 +37,7 @@ def test_every_sample_belongs_to_one_device(spec: str, devices: int, seed: int) 
     assert sum(sizes(parts).values()) == 600
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [name for name in names() if natural(name) is None])
 def test_the_seed_decides(name: str) -> None:
     first, again, other = (divide(name, labels(), 20, stream(seed)) for seed in (3, 3, 4))
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
@@ -122,3 +132,35 @@ def test_targets_that_are_no_classes_can_only_be_iid() -> None:
     assert len(divide("iid", y, 10, RNG)) == 10
     with pytest.raises(InputError, match="labels of a partition by class must be one whole number"):
         divide("paper", y, 10, RNG)
+
+
+class TestNaturalDevices:
+    PARTS = grouped(np.array([4, 9, 4, 4, 1, 9]))
+
+    def test_samples_of_every_owner(self) -> None:
+        assert [part.tolist() for part in self.PARTS] == [[4], [0, 2, 3], [1, 5]]
+        assert [part.tolist() for part in grouped(np.array([3, 3]))] == [[0, 1]]
+
+    def test_small_devices_are_left_out(self) -> None:
+        kept = NaturalDevices(least=2).keep(self.PARTS)
+        assert [part.tolist() for part in kept] == [[0, 2, 3], [1, 5]]
+        assert len(NaturalDevices().keep(self.PARTS)) == 3
+
+    def test_some_must_be_left(self) -> None:
+        with pytest.raises(InputError, match=r"least of natural must be at most 3, .* got 4"):
+            NaturalDevices(least=4).keep(self.PARTS)
+        with pytest.raises(InputError, match="least of natural must be at most 0"):
+            NaturalDevices().keep([])
+
+    @pytest.mark.parametrize("least", ["0", "1.5", "few"])
+    def test_least_is_a_number(self, least: str) -> None:
+        with pytest.raises(InputError, match="least of natural must be an int >= 1"):
+            partition(f"natural:least={least}")
+
+    def test_it_is_the_one_that_is_natural(self) -> None:
+        assert natural("natural:least=3") == NaturalDevices(least=3)
+        assert natural("iid") is None
+
+    def test_samples_alone_do_not_say_whose_they_are(self) -> None:
+        with pytest.raises(InputError, match="partition of a run must be another one"):
+            divide("natural", labels(), 10, RNG)

@@ -195,6 +195,8 @@ def test_a_batch_larger_than_a_device_is_refused() -> None:
         InputError, match="batch of a run must be at most 287, the samples of device"
     ):
         check_batch(local(batch=288), PARTS)
+    with pytest.raises(InputError, match="the partition natural:least=288 leaves out such devices"):
+        check_batch(local(batch=288), PARTS, natural=True)
 
 
 def test_targets_can_be_numbers() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lossyfl.data.status import Status
 
-app = typer.Typer(help="Image data sets: list, fetch, check.", no_args_is_help=True)
+app = typer.Typer(help="Data sets: list, fetch, check.", no_args_is_help=True)
 
 Folder = Annotated[
     Path | None,
@@ -96,7 +96,8 @@ def _is_fine(name: str, folder: Path | None, *, required: bool) -> bool:
     except LossyflError as error:
         echo(f"{name}: {error}")
         return False
-    echo(f"{name}: ok, {state.train:,} + {state.test:,} images in {state.place}")
+    count = f"{state.train:,}" + (f" + {state.test:,}" if state.test else "")
+    echo(f"{name}: ok, {count} {state.samples} in {state.place}")
     return True
 
 
@@ -111,8 +112,8 @@ def _print_states(states: "Sequence[Status]") -> None:
         table.add_row(
             state.name,
             f"{state.train:,}",
-            f"{state.test:,}",
-            " x ".join(map(str, state.shape)),
+            f"{state.test:,}" if state.test else "-",
+            " x ".join(map(str, state.shape)) or "-",
             f"{state.classes}",
             f"{state.nbytes / 1e6:.1f} MB" if state.nbytes else "-",
             state.place or f"not here ({state.hint})",

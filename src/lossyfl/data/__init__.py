@@ -1,7 +1,7 @@
-"""Image data sets as arrays of bytes, each checked against known sums before it is handed out."""
+"""Data sets as arrays, each checked against known sums before it is handed out."""
 
 from lossyfl.data.catalog import names
-from lossyfl.data.dataset import Dataset
-from lossyfl.data.loading import load
+from lossyfl.data.dataset import ArrayDataset, Dataset
+from lossyfl.data.loading import load, load_arrays
 
-__all__ = ["Dataset", "load", "names"]
+__all__ = ["ArrayDataset", "Dataset", "load", "load_arrays", "names"]

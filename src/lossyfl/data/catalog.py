@@ -3,11 +3,12 @@
 The sums are of the decoded arrays, so that they hold for every packing. Those of MNIST and Fashion-MNIST
 were taken from the four .gz files with the md5 sums that the common loaders check (Fashion-MNIST's under
 their original gzip headers). Those of CIFAR-10 were taken from its binary version as written back from
-lossless PNG sheets; it was not compared with the original archive, which was not at hand.
+lossless PNG sheets; it was not compared with the original archive, which was not at hand. Those of QMNIST's
+labels were taken from the two .gz files with the md5 sums that the common loaders check.
 """
 
-from lossyfl.data.facts import DatasetFacts, parts
-from lossyfl.data.layouts import BINARY, IDX, PICKLED
+from lossyfl.data.facts import DatasetFacts, Part, parts
+from lossyfl.data.layouts import BINARY, IDX, PICKLED, TEXT, THREE_TEXTS, WRITERS
 from lossyfl.errors import InputError, one_of
 
 DIGITS = DatasetFacts(
@@ -80,15 +81,50 @@ CIFAR10 = DatasetFacts(
     layouts=(BINARY, PICKLED),
     folders=("cifar10", "cifar-10-batches-bin", "cifar-10-batches-py"),
 )
+QMNIST = DatasetFacts(
+    name="qmnist",  # its labels alone, which say who wrote which image of MNIST
+    classes=10,
+    shape=(8,),
+    parts=(
+        Part(
+            name="train",
+            shape=(60_000, 8),
+            sha256="fd35ae63b9cc2c3937b192ae4c64dd6209616c4bad08ac80c12c2671eb4a021f",
+        ),
+        Part(
+            name="test",
+            shape=(60_000, 8),
+            sha256="2a91d5caf99453a7c0d529185d67da358c7e53a4e1e8f65d0ca2f510d3052f39",
+        ),
+    ),
+    samples="labels",
+    layouts=(WRITERS,),
+    folders=("qmnist", "QMNIST/raw", "QMNIST"),
+)
+SHAKESPEARE = DatasetFacts(
+    name="shakespeare",
+    classes=65,
+    shape=(),
+    parts=(
+        Part(
+            name="text",
+            shape=(1_115_394,),
+            sha256="86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+        ),
+    ),
+    samples="characters",
+    layouts=(TEXT, THREE_TEXTS),
+    folders=("shakespeare", "tinyshakespeare"),
+)
 
-CATALOG = (DIGITS, MNIST, FASHION_MNIST, CIFAR10)
+CATALOG = (DIGITS, MNIST, FASHION_MNIST, CIFAR10, QMNIST, SHAKESPEARE)
 
 
 def names() -> list[str]:
     """The names of all data sets.
 
     >>> names()
-    ['digits', 'mnist', 'fashion-mnist', 'cifar10']
+    ['digits', 'mnist', 'fashion-mnist', 'cifar10', 'qmnist', 'shakespeare']
     """
     return [facts.name for facts in CATALOG]
 

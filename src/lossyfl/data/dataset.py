@@ -1,12 +1,23 @@
 """A data set in memory."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bytes: TypeAlias = NDArray[np.uint8]
+Array: TypeAlias = NDArray[Any]
+
+
+class AnyDataset(Protocol):
+    """A data set in memory, of images or of something else."""
+
+    @property
+    def arrays(self) -> Sequence[Array]:
+        """Its arrays, in the order of its facts."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +41,11 @@ class Dataset:
     def arrays(self) -> list[Bytes]:
         """train_x, train_y, test_x, test_y."""
         return [self.train_x, self.train_y, self.test_x, self.test_y]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayDataset:
+    """A data set that is no images: its arrays, in the order of its facts."""
+
+    name: str
+    arrays: tuple[Array, ...]

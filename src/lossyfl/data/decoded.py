@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lossyfl.data.dataset import Bytes, Dataset
+from lossyfl.data.dataset import AnyDataset, Array, Bytes, Dataset
 from lossyfl.data.facts import DatasetFacts, Part
 from lossyfl.data.places import Found, cache_root
 from lossyfl.data.verify import verify
@@ -45,7 +45,7 @@ def recall(facts: DatasetFacts, found: Found) -> Dataset | None:
         return None
 
 
-def keep(facts: DatasetFacts, found: Found, dataset: Dataset) -> None:
+def keep(facts: DatasetFacts, found: Found, dataset: AnyDataset) -> None:
     """Keep a checked data set for the next time; the stamp comes last and vouches for the arrays."""
     folder = cache_root() / "decoded"
     with suppress(OSError, InputError):
@@ -70,7 +70,7 @@ def _file(facts: DatasetFacts, part: Part, folder: Path) -> Path:
     return folder / f"{facts.name}-{part.name}-{part.sha256[:12]}.npy"
 
 
-def _header(array: Bytes) -> bytes:
+def _header(array: Array) -> bytes:
     """The head of an .npy file; the array's bytes follow."""
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(array))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lossyfl.data.catalog import DIGITS, known
-from lossyfl.data.dataset import Dataset
+from lossyfl.data.dataset import AnyDataset
 from lossyfl.data.facts import DatasetFacts
-from lossyfl.data.loading import load, read
+from lossyfl.data.loading import decode, read
 from lossyfl.data.places import VARIABLE, find, root
 from lossyfl.data.sources import DatasetSource, sources_of
 from lossyfl.data.store import staging, store
@@ -59,7 +59,7 @@ def _already(facts: DatasetFacts, top: Path, say: Callable[[str], None]) -> Path
     if found is None:
         return None
     try:
-        load(facts.name, top)
+        decode(facts, top)
     except InputError as error:
         say(f"{facts.name}: here, but {error}")
         return None
@@ -73,7 +73,7 @@ def _first(
     top: Path,
     say: Callable[[str], None],
     sources: Sequence[DatasetSource],
-) -> Dataset:
+) -> AnyDataset:
     """The data set, checked, of the first source that gives it."""
     attempts: list[str] = []
     for i, source in enumerate(sources):
@@ -86,7 +86,8 @@ def _first(
             attempts.append(f"  {source.title}: {_one_line(error)}")
             say(f"{facts.name}: no, {_one_line(error)}")
         else:
-            say(f"{facts.name}: {facts.train + facts.test:,} images, sums as they should be")
+            count = f"{facts.train + facts.test:,} {facts.samples}"
+            say(f"{facts.name}: {count}, sums as they should be")
             return dataset
     raise FetchError(
         "\n".join([f"{facts.name} could not be fetched:", *attempts, _advice(facts, top)])

@@ -9,13 +9,14 @@ from typing import TypeAlias
 import numpy as np
 
 from lossyfl.data.batches import CLASSES, Batch, pack_batch, read_batch
-from lossyfl.data.dataset import Dataset
-from lossyfl.data.idx import pack_idx, read_idx
+from lossyfl.data.dataset import AnyDataset, Array, ArrayDataset, Dataset
+from lossyfl.data.idx import pack_idx, read_idx, read_ints
 from lossyfl.data.pickled import read_pickled
+from lossyfl.data.unpack import read_bytes
 
-Read: TypeAlias = Callable[[str, Sequence[Path]], Dataset]
+Read: TypeAlias = Callable[[str, Sequence[Path]], AnyDataset]
 Packed: TypeAlias = tuple[str, bytes]
-Pack: TypeAlias = Callable[[Dataset], Iterator[Packed]]
+Pack: TypeAlias = Callable[[Sequence[Array]], Iterator[Packed]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class FileLayout:
 
     files: for every file the spellings of its name, the one that `pack` writes first
     read:  the data set of this name in these files, one of each, unchecked
-    pack:  name and content of every file; None if we never write this layout
+    pack:  name and content of every file, of the arrays; None if we never write this layout
     """
 
     files: tuple[tuple[str, ...], ...]
@@ -45,8 +46,8 @@ def _read_idx_files(name: str, files: Sequence[Path]) -> Dataset:
     )
 
 
-def _pack_idx_files(dataset: Dataset) -> Iterator[Packed]:
-    for name, array in zip(IDX.first_names, dataset.arrays, strict=True):
+def _pack_idx_files(arrays: Sequence[Array]) -> Iterator[Packed]:
+    for name, array in zip(IDX.first_names, arrays, strict=True):
         plain = array[:, 0] if array.ndim == 4 else array  # IDX has no axis for the one channel
         yield name, gzip.compress(pack_idx(plain), 6, mtime=0)
 
@@ -71,13 +72,34 @@ def _read_pickled_files(name: str, files: Sequence[Path]) -> Dataset:
     return _read_batches(name, files, read_pickled)
 
 
-def _pack_binary_files(dataset: Dataset) -> Iterator[Packed]:
+def _pack_binary_files(arrays: Sequence[Array]) -> Iterator[Packed]:
+    train_x, train_y, test_x, test_y = arrays
     *train, test = BINARY.first_names
     for i, name in enumerate(train):
-        size = len(dataset.train_y) // len(train)
+        size = len(train_y) // len(train)
         part = slice(i * size, (i + 1) * size)
-        yield name, pack_batch(Batch(x=dataset.train_x[part], y=dataset.train_y[part]))
-    yield test, pack_batch(Batch(x=dataset.test_x, y=dataset.test_y))
+        yield name, pack_batch(Batch(x=train_x[part], y=train_y[part]))
+    yield test, pack_batch(Batch(x=test_x, y=test_y))
+
+
+def _read_writer_files(name: str, files: Sequence[Path]) -> ArrayDataset:
+    return ArrayDataset(name=name, arrays=tuple(read_ints(file, axes=2) for file in files))
+
+
+def _pack_writer_files(arrays: Sequence[Array]) -> Iterator[Packed]:
+    for name, array in zip(WRITERS.first_names, arrays, strict=True):
+        yield name, gzip.compress(pack_idx(array), 6, mtime=0)
+
+
+def _read_text_files(name: str, files: Sequence[Path]) -> ArrayDataset:
+    """The text that is in these files, one after the other."""
+    text = b"".join(read_bytes(file) for file in files)
+    return ArrayDataset(name=name, arrays=(np.frombuffer(text, np.uint8),))
+
+
+def _pack_text_file(arrays: Sequence[Array]) -> Iterator[Packed]:
+    (text,) = arrays
+    yield TEXT.first_names[0], text.tobytes()
 
 
 def _idx_spellings(stem: str, kind: str) -> tuple[str, ...]:
@@ -101,3 +123,17 @@ BINARY = FileLayout(
     pack=_pack_binary_files,
 )
 PICKLED = FileLayout(files=tuple((name,) for name in BATCHES), read=_read_pickled_files)
+WRITERS = FileLayout(
+    files=tuple(
+        tuple(f"qmnist-{part}-labels-idx2-int{end}" for end in (".gz", ""))
+        for part in ("train", "test")
+    ),
+    read=_read_writer_files,
+    pack=_pack_writer_files,
+)
+TEXT = FileLayout(
+    files=(("shakespeare.txt", "input.txt"),), read=_read_text_files, pack=_pack_text_file
+)
+THREE_TEXTS = FileLayout(
+    files=tuple((f"ts.{part}.txt",) for part in ("train", "valid", "test")), read=_read_text_files
+)

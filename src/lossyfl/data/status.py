@@ -13,18 +13,20 @@ from lossyfl.data.places import existing_root, find, lacking, locate
 class Status:
     """One data set as it lies there, not decoded.
 
-    shape:  of one image, (channels, height, width)
-    train:  number of training images
-    test:   number of test images
-    place:  its folder, or the package it comes with; None if it is not there
-    nbytes: size of its files; 0 if it is not there or comes with a package
-    hint:   what is missing, or the command that gets it; empty if it is there
-    partly: whether some of its files are there and others are not
+    shape:   of one sample; of an image (channels, height, width)
+    samples: what it has, in a word
+    train:   number of samples for training
+    test:    number of samples of its own test set
+    place:   its folder, or the package it comes with; None if it is not there
+    nbytes:  size of its files; 0 if it is not there or comes with a package
+    hint:    what is missing, or the command that gets it; empty if it is there
+    partly:  whether some of its files are there and others are not
     """
 
     name: str
     classes: int
-    shape: tuple[int, int, int]
+    shape: tuple[int, ...]
+    samples: str
     train: int
     test: int
     place: str | None
@@ -46,6 +48,7 @@ def status(name: str, folder: Path | None = None) -> Status:
         name=name,
         classes=facts.classes,
         shape=facts.shape,
+        samples=facts.samples,
         train=facts.train,
         test=facts.test,
         place=place,

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lossyfl.data.dataset import Dataset
+from lossyfl.data.dataset import AnyDataset
 from lossyfl.data.facts import DatasetFacts
 from lossyfl.errors import InputError
 from lossyfl.files.atomic import write_atomically
@@ -29,13 +29,13 @@ def staging(facts: DatasetFacts, root: Path) -> Generator[Path, None, None]:
         yield Path(name)
 
 
-def store(dataset: Dataset, facts: DatasetFacts, *, stage: Path, root: Path) -> Path:
+def store(dataset: AnyDataset, facts: DatasetFacts, *, stage: Path, root: Path) -> Path:
     """The folder below `root` in which the data set now lies; `stage` is on the same file system."""
     pack = facts.layouts[0].pack
     assert pack is not None, "the first layout is the one that we write"
     ready = stage / "ready"
     ready.mkdir()
-    for name, content in pack(dataset):
+    for name, content in pack(dataset.arrays):
         write_atomically(ready / name, [content])
     target = root / facts.folders[0]
     if not target.exists():

@@ -1,19 +1,24 @@
 """Arrays against their known sums: what passes is the data set, whatever carried it."""
 
 import hashlib
+from typing import TypeVar
+
+import numpy as np
 
 from lossyfl.data.catalog import CATALOG
-from lossyfl.data.dataset import Bytes, Dataset
+from lossyfl.data.dataset import AnyDataset, Array
 from lossyfl.data.facts import DatasetFacts
 from lossyfl.errors import InputError
 
+D = TypeVar("D", bound=AnyDataset)
 
-def sha256(array: Bytes) -> str:
+
+def sha256(array: Array) -> str:
     """The SHA-256 of a contiguous array's bytes."""
-    return hashlib.sha256(array.data).hexdigest()
+    return hashlib.sha256(array.view(np.uint8).data).hexdigest()
 
 
-def verify(dataset: Dataset, facts: DatasetFacts, *, where: str) -> Dataset:
+def verify(dataset: D, facts: DatasetFacts, *, where: str) -> D:
     """The same data set if it is the known one; `where` says in the error where it comes from."""
     for part, array in zip(facts.parts, dataset.arrays, strict=True):
         owner = f"{facts.name} in {where}"

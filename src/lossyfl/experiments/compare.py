@@ -17,7 +17,7 @@ from lossyfl.results.records import read_rounds
 from lossyfl.simulation import checkpoint
 from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.run_loop import RunResult
-from lossyfl.simulation.setup import load_task, ready
+from lossyfl.simulation.setup import load_task, ready, resolve
 from lossyfl.simulation.watcher import Watcher
 
 
@@ -57,7 +57,7 @@ class Planned:
 
 def settled(asked: Experiment, data_dir: Path | None) -> Experiment:
     """The experiment with what suits its task where nothing was said."""
-    return asked.resolved(load_task(asked.task, data_dir).defaults)
+    return resolve(asked, load_task(asked.task, data_dir))
 
 
 def plan(base: Experiment, schemes: Sequence[str], seeds: int, out: Path) -> list[Planned]:

@@ -35,7 +35,7 @@ class Source:
 
     task:        its training samples are used, its network is not
     samples:     how many of them, drawn at random; all if None
-    partition:   which device has which, unless the task says so
+    partition:   which device has which; `natural` as the task says
     regulariser: lambda
     """
 

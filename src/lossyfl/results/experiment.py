@@ -37,7 +37,9 @@ _OF_TASK = "the task's"
 class Experiment:
     """The settings of a run; None is what suits the task."""
 
-    task: str = setting("digits", "digits, mnist, ... or package.module:function.", TEXT)
+    task: str = setting(
+        "digits", "digits, mnist, shakespeare, ... or package.module:function.", TEXT
+    )
     scheme: str = setting("lfl:q1=2,q2=2", "lossless, lb, lfl, lgm, ltgm, lean with options.", TEXT)
     rounds: int | None = setting(None, "How many rounds.", _POSITIVE, usual=_OF_TASK)
     devices: int | None = setting(None, "How many devices.", _POSITIVE, usual=_OF_TASK)
@@ -51,7 +53,7 @@ class Experiment:
     )
     partition: str | None = setting(
         None,
-        "Which device has which samples: paper, iid, dirichlet:alpha=0.5, shards:k=2.",
+        "Which device has which samples: paper, iid, dirichlet:alpha=0.5, shards:k=2, natural.",
         TEXT,
         usual=_OF_TASK,
     )

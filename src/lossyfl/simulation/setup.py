@@ -1,6 +1,6 @@
 """An experiment made ready: everything is built and checked here, before anything is written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from lossyfl.tasks import Task, task
 from lossyfl.tasks.base import Parts, Samples
 from lossyfl.tasks.flat import Place
 from lossyfl.tasks.optimizers import optimizer
-from lossyfl.tasks.partitions import divide
+from lossyfl.tasks.partitions import divide, natural
 from lossyfl.tasks.steps import step
 from lossyfl.tasks.training import (
     Local,
@@ -88,6 +88,18 @@ def load_task(spec: str, data_dir: Path | None = None) -> Task:
     return chosen
 
 
+def resolve(asked: Experiment, chosen: Task) -> Experiment:
+    """The experiment with what suits the task; data that come divided stay so unless a partition is said."""
+    defaults, parts = chosen.defaults, chosen.parts
+    if parts is not None and natural(defaults.partition) is None:
+        defaults = replace(defaults, partition="natural")
+    resolved = asked.resolved(defaults)
+    way = natural(resolved.partition)
+    if asked.devices is None and parts is not None and way is not None:
+        return replace(resolved, devices=len(way.keep(parts)))
+    return resolved
+
+
 def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
     """The experiment, made ready; raises on anything that could not run."""
     scheme(asked.scheme)  # before the data, which takes longer
@@ -97,7 +109,7 @@ def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
 def ready(asked: Experiment, chosen_task: Task) -> Setup:
     """The experiment with its task, made ready."""
     chosen_scheme = scheme(asked.scheme)
-    resolved = asked.resolved(chosen_task.defaults)
+    resolved = resolve(asked, chosen_task)
     local = Local(
         tau=resolved.tau or 1,
         batch=resolved.batch or 1,
@@ -105,7 +117,7 @@ def ready(asked: Experiment, chosen_task: Task) -> Setup:
         step=step(resolved.lr or ""),
     )
     parts = _parts(resolved, chosen_task)
-    check_batch(local, parts)
+    check_batch(local, parts, natural=natural(resolved.partition) is not None)
     model = initial_model(chosen_task, resolved.seed)
     rounds = resolved.rounds or 1
     chosen_scheme.check(model.tensors, rounds)  # before anything is written
@@ -122,17 +134,24 @@ def ready(asked: Experiment, chosen_task: Task) -> Setup:
 
 
 def _parts(resolved: Experiment, chosen: Task) -> Parts:
-    """The task's own parts, or those of the partition."""
+    """The samples of every device, as the partition says."""
     _check_samples("train", chosen.train)
     _check_samples("test", chosen.test)
-    devices = resolved.devices or 1
-    if chosen.parts is None:
+    devices, way = resolved.devices or 1, natural(resolved.partition)
+    if way is None or chosen.parts is None:
         rng = stream(resolved.seed, purpose="partition")
         return divide(resolved.partition or "", chosen.train.y, devices, rng)
-    if len(chosen.parts) != devices:
-        allowed = f"{len(chosen.parts)}, as the data is divided"
+    _check_parts(chosen, chosen.parts)
+    parts = way.keep(chosen.parts)
+    if len(parts) != devices:
+        allowed = f"{len(parts)}, as the data is divided, or left out"
         raise InputError("devices", of=f"the task {chosen.name}", allowed=allowed, got=devices)
-    for device, part in enumerate(chosen.parts):
+    return parts
+
+
+def _check_parts(chosen: Task, parts: Parts) -> None:
+    """Raise if the task's own parts name samples that it does not have."""
+    for device, part in enumerate(parts):
         inside = len(part) and min(part) >= 0 and max(part) < len(chosen.train)
         if not inside or not np.issubdtype(np.asarray(part).dtype, np.integer):
             what = f"samples of device {device}"
@@ -140,7 +159,6 @@ def _parts(resolved: Experiment, chosen: Task) -> Parts:
             raise InputError(
                 what, of=f"the task {chosen.name}", allowed=allowed, got=str(part)[:60]
             )
-    return chosen.parts
 
 
 def _check_samples(name: str, samples: Samples) -> None:

@@ -38,9 +38,9 @@ def check(spec: str) -> None:
 
 def check_data(spec: str, data_dir: Path | None = None) -> None:
     """Raise if the data of a built-in task is not there; other tasks are not checked."""
-    from lossyfl.tasks import images
+    from lossyfl.tasks import needs
 
-    images.check_data(*_registry.parse(spec), data_dir)
+    needs.check_data(*_registry.parse(spec), data_dir)
 
 
 def names() -> list[str]:
@@ -50,7 +50,8 @@ def names() -> list[str]:
 
 
 def _load_builtin() -> None:
-    import_module("lossyfl.tasks.images")  # they register themselves
+    for module in ("images", "shakespeare"):  # they register themselves
+        import_module(f"lossyfl.tasks.{module}")
 
 
 def __getattr__(name: str) -> object:

@@ -47,8 +47,12 @@ def scaled(x: Tensor, by: float = 255) -> Tensor:
 
 
 def hits(outputs: Tensor, targets: Tensor) -> Tensor:
-    """How many samples have their largest output at the target's class."""
-    return (outputs.argmax(dim=1) == targets).sum()
+    """How many samples have their largest output at the target's class.
+
+    Of a sample with several targets, as the next characters of a text, it is the fraction that is right.
+    """
+    right = (outputs.argmax(dim=1) == targets).sum()
+    return right if targets.dim() == 1 else right.double() / targets[0].numel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +64,7 @@ class Task:
     loss:     of outputs and targets, the mean over the batch
     correct:  how many of a batch are right, or any sum of scores
     defaults: settings that suit it
-    parts:    which device has which samples, where the data says so; else a partition decides
+    parts:    which device has which samples, where the data says so: the partition `natural`
     """
 
     name: str

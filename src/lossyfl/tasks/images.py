@@ -1,21 +1,21 @@
-"""The built-in tasks: images and their classes.
+"""The built-in tasks on images and their classes.
 
 What needs torch is imported by the functions, so that names and options can be checked without.
 """
 
-from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossyfl import data
-from lossyfl.data.catalog import DIGITS as PACKAGED
-from lossyfl.data.catalog import known
-from lossyfl.data.places import locate
+from lossyfl.errors import InputError
 from lossyfl.tasks import register
 from lossyfl.tasks.defaults import Defaults
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor, nn
 
     from lossyfl.tasks.base import Task
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 DIGITS = Defaults(rounds=100, devices=20, tau=4, batch=16, optimizer="sgd", lr="0.2")
 MNIST = Defaults(rounds=60, devices=40, tau=4, batch=50, optimizer="sgd", lr="0.1")
 CIFAR10 = Defaults(rounds=100, devices=40, tau=5, batch=25, optimizer="adam", lr="0.001")
+WRITERS = Defaults(rounds=100, tau=10, batch=10, optimizer="sgd", lr="0.1", partition="natural")
+"""Of MNIST by writer, whose devices have 19 to 131 images."""
 
-_DATA = {name: name for name in data.names()} | {"logistic": "digits", "mlp": "digits"}
-"""The data set of every task, where its options say no other."""
+WRITER = 2
+"""The column of QMNIST's labels that says who wrote it."""
 
 
 @register("digits")
@@ -38,12 +40,19 @@ def digits() -> "Task":
 
 
 @register("mnist")
-def mnist(*, data_dir: Path | None = None) -> "Task":
-    """MNIST and the paper's network, 130,890 parameters."""
+def mnist(*, by: str = "", data_dir: Path | None = None) -> "Task":
+    """MNIST and the paper's network, 130,890 parameters; `by=writer` makes every writer a device."""
+    if by not in ("", "writer"):
+        raise InputError("by", of="mnist", allowed="writer, or left out", got=by)
     chosen = data.load("mnist", data_dir)
     from lossyfl.tasks.models import mnist_cnn
+    from lossyfl.tasks.partitions import grouped
 
-    return _task(chosen, mnist_cnn, MNIST)
+    if not by:
+        return _task(chosen, mnist_cnn, MNIST)
+    labels, _ = data.load_arrays("qmnist", data_dir)  # in the order of MNIST
+    made = _task(chosen, mnist_cnn, WRITERS)
+    return replace(made, parts=grouped(labels[: len(made.train), WRITER]))
 
 
 @register("fashion-mnist")
@@ -82,15 +91,6 @@ def mlp(*, of: str = "digits", hidden: int = 1000, data_dir: Path | None = None)
 
     model = partial(perceptron, chosen.train_x[0].size, hidden, chosen.classes)
     return _task(chosen, model, DIGITS, sixteenths if of == "digits" else None)
-
-
-def check_data(name: str, options: Mapping[str, str], data_dir: Path | None) -> None:
-    """Raise if the data of a built-in task is not there; other tasks are not checked."""
-    if name not in _DATA:
-        return
-    facts = known(options.get("of", _DATA[name]))
-    if facts is not PACKAGED:
-        locate(facts, data_dir)
 
 
 def sixteenths(x: "Tensor") -> "Tensor":

@@ -4,6 +4,7 @@ paper      every class cut into M / classes parts, one part, so one class, for a
 iid        all samples shuffled and cut into M parts
 dirichlet  shares of every class drawn from Dirichlet(alpha) (Hsu et al., 2019, arXiv 1909.06335)
 shards     samples sorted by class, cut into k M shards, k for a device (McMahan et al., 2017)
+natural    as the data says: a device for every speaker or writer; those with few samples may be left out
 """
 
 from collections.abc import Iterator, Sequence
@@ -138,6 +139,45 @@ class Shards:
         order = np.argsort(rng.bits(len(labels), len(labels) + len(shards)), kind="stable")
         hands = order.reshape(devices, self.k).tolist()
         return [np.concatenate([shards[i] for i in hand]) for hand in hands]
+
+
+@register("natural")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NaturalDevices:
+    """Each device has what the data says; a device with fewer samples than `least` is left out."""
+
+    least: int = 1
+
+    def __post_init__(self) -> None:
+        if type(self.least) is not int or self.least < 1:
+            raise InputError("least", of="natural", allowed="an int >= 1", got=self.least)
+
+    def keep(self, parts: Sequence[Indices]) -> list[Indices]:
+        """The devices that have enough, in the same order."""
+        kept = [part for part in parts if len(part) >= self.least]
+        if not kept:
+            most = max((len(part) for part in parts), default=0)
+            allowed = f"at most {most}, the samples of the largest device"
+            raise InputError("least", of="natural", allowed=allowed, got=self.least)
+        return kept
+
+    def split(self, labels: Labels, devices: int, rng: Stream) -> list[Indices]:
+        """Nothing: samples alone do not say whose they are."""
+        del labels, devices, rng
+        allowed = "another one: the data of this task does not say which device has which samples"
+        raise InputError("partition", of="a run", allowed=allowed, got="natural")
+
+
+def natural(spec: str | None) -> NaturalDevices | None:
+    """The natural partition that a spec describes; None if it is another one."""
+    chosen = partition(spec or "natural")
+    return chosen if isinstance(chosen, NaturalDevices) else None
+
+
+def grouped(owners: NDArray[np.integer[Any]]) -> list[Indices]:
+    """The samples of every owner, in the order of the owners' numbers."""
+    order = np.argsort(owners, kind="stable").astype(np.int64)
+    return np.split(order, np.flatnonzero(np.diff(owners[order])) + 1)
 
 
 def shuffled(count: int, rng: Stream) -> Indices:

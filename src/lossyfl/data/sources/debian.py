@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lossyfl.data.dataset import Dataset
+from lossyfl.data.dataset import AnyDataset
 from lossyfl.data.layouts import IDX
 from lossyfl.data.sources.source import DatasetSource, SourceError
 from lossyfl.data.sources.tools import run
@@ -10,7 +10,7 @@ from lossyfl.data.sources.tools import run
 PACKAGE = "dataset-fashion-mnist"
 
 
-def _fashion_mnist(name: str, folder: Path) -> Dataset:
+def _fashion_mnist(name: str, folder: Path) -> AnyDataset:
     run(["apt-get", "download", PACKAGE], folder)
     archives = sorted(folder.glob("*.deb"))
     if not archives:

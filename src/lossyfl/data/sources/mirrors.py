@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from lossyfl.data.dataset import Dataset
-from lossyfl.data.layouts import BINARY, IDX
+from lossyfl.data.dataset import AnyDataset
+from lossyfl.data.layouts import BINARY, IDX, TEXT, WRITERS, FileLayout
 from lossyfl.data.sources.source import DatasetSource, SourceError
 from lossyfl.data.sources.tools import extract
 from lossyfl.extras import require
@@ -25,6 +25,8 @@ FASHION_SUMS = (
     "bb300cfdad3c16e7a12a480ee83cd310",
 )
 CIFAR_SUM = "c32a1d4ab5d03f1284b67883e8d87530"
+WRITER_SUMS = ("0058f8dd561b90ffdd0f734c6a30e5e4", "5b5b05890a5e13444e108efe57b788aa")
+TEXT_SUM = "6fb458f1232090904fb40fe944165e91"
 
 
 def download(url: str, md5: str, folder: Path) -> Path:
@@ -47,28 +49,44 @@ def download(url: str, md5: str, folder: Path) -> Path:
     return Path(name)
 
 
-def _idx(base: str, sums: tuple[str, ...], name: str, folder: Path) -> Dataset:
+def _files(
+    layout: FileLayout, base: str, sums: tuple[str, ...], name: str, folder: Path
+) -> AnyDataset:
     files = [
         download(f"{base}{file}", md5, folder)
-        for file, md5 in zip(IDX.first_names, sums, strict=True)
+        for file, md5 in zip(layout.first_names, sums, strict=True)
     ]
-    return IDX.read(name, files)
+    return layout.read(name, files)
 
 
-def _cifar(url: str, name: str, folder: Path) -> Dataset:
+def _cifar(url: str, name: str, folder: Path) -> AnyDataset:
     archive = download(url, CIFAR_SUM, folder)
     members = [f"cifar-10-batches-bin/{file}" for file in BINARY.first_names]
     return BINARY.read(name, extract(archive, members, folder))
 
 
+def _text(url: str, name: str, folder: Path) -> AnyDataset:
+    return TEXT.read(name, [download(url, TEXT_SUM, folder)])
+
+
 def idx_mirrors(sums: tuple[str, ...], *bases: str) -> tuple[DatasetSource, ...]:
     """A source for every folder that holds the four IDX files with these md5 sums."""
-    return tuple(DatasetSource(title=base, get=partial(_idx, base, sums)) for base in bases)
+    return tuple(DatasetSource(title=base, get=partial(_files, IDX, base, sums)) for base in bases)
 
 
 def cifar_mirror(url: str) -> DatasetSource:
     """The source of the archive of CIFAR-10's binary version."""
     return DatasetSource(title=url, get=partial(_cifar, url))
+
+
+def writers_mirror(base: str) -> DatasetSource:
+    """The source of QMNIST's labels in a folder."""
+    return DatasetSource(title=base, get=partial(_files, WRITERS, base, WRITER_SUMS))
+
+
+def text_mirror(url: str) -> DatasetSource:
+    """The source of the plays in one file."""
+    return DatasetSource(title=url, get=partial(_text, url))
 
 
 MNIST = idx_mirrors(
@@ -82,3 +100,7 @@ FASHION_MNIST = idx_mirrors(
     "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
 )
 CIFAR10 = cifar_mirror("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz")
+QMNIST = writers_mirror("https://raw.githubusercontent.com/facebookresearch/qmnist/master/")
+SHAKESPEARE = text_mirror(
+    "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"
+)

