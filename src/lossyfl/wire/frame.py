@@ -175,13 +175,8 @@ class Opened:
     dither: int | None
 
 
-def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
-    """The parts of a frame; a raw frame is its vector."""
-    return open_body(frame, read_header(frame, max_entries))
-
-
 def open_body(frame: Bytes, header: Header) -> Opened | Vector:
-    """The parts of a frame whose header has been read."""
+    """The parts of a frame whose header has been read; a raw frame is its vector."""
     data = memoryview(frame).cast("B")[: -CHECKSUM.size]
     at = header.nbytes
     if header.coding is Coding.RAW:

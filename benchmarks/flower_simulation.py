@@ -1,6 +1,6 @@
 """Our app under Flower's simulation engine, in a process of its own: for benchmarks and tests.
 
-python -m lossyfl.flower.simulate '{"scheme": "lfl", "rounds": 3, "devices": 10, "out": "folder"}'
+python -m benchmarks.flower_simulation '{"scheme": "lfl", "rounds": 3, "devices": 10, "out": "folder"}'
 """
 
 import json
@@ -9,6 +9,8 @@ import os
 import sys
 import warnings
 from typing import TYPE_CHECKING, cast
+
+from benchmarks.flower import PLAIN
 
 if TYPE_CHECKING:
     from flwr.app import Context
@@ -26,16 +28,17 @@ def main(config: "UserConfig", client: "ClientApp | None" = None, cpus: int = 2)
     from flwr.serverapp import ServerApp
     from flwr.simulation import run_simulation
 
-    from lossyfl.flower import app
+    from benchmarks import flower_app
 
     logging.getLogger("flwr").setLevel(logging.WARNING)
     server = ServerApp()
 
     @server.main()
     def run(grid: "Grid", context: "Context") -> None:  # noqa: ARG001 - Flower's signature
-        app.play(grid, config)
+        flower_app.play(grid, config)
 
-    ours = app.plain_client if config["scheme"] == app.PLAIN else app.lossy_client
+    plain = config["scheme"] == PLAIN
+    ours = flower_app.plain_client if plain else flower_app.lossy_client
     warnings.simplefilter("ignore", DeprecationWarning)
     run_simulation(
         server_app=server,

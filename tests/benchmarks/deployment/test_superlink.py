@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.deployment import superlink
+from benchmarks.deployment.certificates import Certificates
+from benchmarks.deployment.processes import Processes
+from benchmarks.deployment.superlink import LOOPBACK, free_ports, start_superlink
 from lossyfl.errors import Stopped
-from lossyfl.flower.deployment import superlink
-from lossyfl.flower.deployment.certificates import Certificates
-from lossyfl.flower.deployment.processes import Processes
-from lossyfl.flower.deployment.superlink import LOOPBACK, free_ports, start_superlink
 
 LISTENS = """
 import socket, sys
@@ -61,3 +61,8 @@ def test_flower_keeps_to_its_own_folder_and_calls_nobody(tmp_path: Path) -> None
     assert made["FLWR_HOME"] == str(tmp_path)
     assert (made["FLWR_TELEMETRY_ENABLED"], made["FLWR_DISABLE_UPDATE_CHECK"]) == ("0", "1")
     assert made["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
+
+
+def test_flowers_processes_find_the_app(tmp_path: Path) -> None:
+    (first, *_) = superlink.environment(tmp_path)["PYTHONPATH"].split(os.pathsep)
+    assert (Path(first) / "benchmarks/flower_app.py").is_file()

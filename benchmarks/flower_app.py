@@ -1,4 +1,4 @@
-"""A Flower app that trains one of our tasks: for `scripts.deploy_demo`, benchmarks and tests.
+"""A Flower app that trains one of lossyfl's tasks, in the simulation engine or a deployment.
 
 An app as any other; the run config has the names of `lossyfl run`'s settings, and nodes get them with
 every message. With the scheme `plain` it is Flower's FedAvg as it comes: then the client is `plain_client`,
@@ -21,6 +21,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg, Strategy
 
+from benchmarks.flower import PLAIN
 from lossyfl.errors import Stopped
 from lossyfl.files import disk
 from lossyfl.flower.mod import lossy_mod, named_by_server
@@ -30,9 +31,6 @@ from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.flat import Place
 from lossyfl.tasks.training import OptimizerMoments, Score, Trainer, chunks
 from lossyfl.types import Vector
-
-PLAIN = "plain"
-"""Instead of a scheme: Flower without lossyfl."""
 
 server_app = ServerApp()
 lossy_client = ClientApp(mods=[lossy_mod])

@@ -9,8 +9,9 @@ from flwr.app.user_config import UserConfig
 from tests.flower.grid import LocalGrid
 from tests.flower.parity import CONFIG
 
+from benchmarks import flower_app as app
+from benchmarks.flower import PLAIN
 from lossyfl.errors import InputError, Stopped
-from lossyfl.flower import app
 from lossyfl.flower.strategy import LossyStrategy
 
 ASKED: UserConfig = {**CONFIG, "rounds": 2, "devices": 3}
@@ -19,7 +20,7 @@ ASKED: UserConfig = {**CONFIG, "rounds": 2, "devices": 3}
 def played(out: Path, scheme: str, lost: float = 0.0) -> list[dict[str, float]]:
     """What our app wrote down of every evaluation."""
     out.mkdir()
-    client = app.plain_client if scheme == app.PLAIN else app.lossy_client
+    client = app.plain_client if scheme == PLAIN else app.lossy_client
     grid = LocalGrid(client, 3, out / "state", lost=lost)
     app.play(grid, {**ASKED, "scheme": scheme, "out": str(out)})
     return [json.loads(line) for line in (out / "progress.jsonl").read_text().splitlines()]
@@ -40,22 +41,22 @@ class TestPlay:
         assert app.evaluate(trainer, theta) == lines[-1]["accuracy"]
 
     def test_plain_is_as_good_as_lossless(self, tmp_path: Path) -> None:
-        for name in (app.PLAIN, "lossless"):
+        for name in (PLAIN, "lossless"):
             played(tmp_path / name, name)
-        plain, ours = (np.load(tmp_path / f"{name}/theta.npy") for name in (app.PLAIN, "lossless"))
+        plain, ours = (np.load(tmp_path / f"{name}/theta.npy") for name in (PLAIN, "lossless"))
         np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-5)
         assert (tmp_path / "lossless/results/rounds.jsonl").is_file()
-        assert not (tmp_path / app.PLAIN / "results").exists()
+        assert not (tmp_path / PLAIN / "results").exists()
 
     def test_without_a_reply_there_is_no_model_to_save(self, tmp_path: Path) -> None:
         with pytest.raises(Stopped, match="no device replied in any round"):
-            played(tmp_path / "out", app.PLAIN, lost=1.0)
+            played(tmp_path / "out", PLAIN, lost=1.0)
 
 
 class TestStrategy:
     @pytest.mark.parametrize(("share", "nodes"), [(1.0, 10), (0.4, 4), (0.01, 1)])
     def test_asks_a_share_of_all_nodes(self, share: float, nodes: int, tmp_path: Path) -> None:
-        config: UserConfig = {"scheme": app.PLAIN, "participation": share}
+        config: UserConfig = {"scheme": PLAIN, "participation": share}
         made = app.strategy(config, 10, tmp_path, int)
         assert (made.min_train_nodes, made.min_available_nodes) == (nodes, 10)
 
@@ -72,7 +73,7 @@ class TestSettings:
         assert (asked.devices, asked.tau, asked.scheme) == (3, 4, CONFIG["scheme"])
 
     def test_plain_has_the_data_of_a_run_without_quantizing(self) -> None:
-        assert app.settings({**ASKED, "scheme": app.PLAIN}).scheme == "lossless"
+        assert app.settings({**ASKED, "scheme": PLAIN}).scheme == "lossless"
 
     def test_that_are_wrong_say_so(self) -> None:
         with pytest.raises(InputError, match="devices"):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from flwr.cli.config_utils import load_and_validate
 
-from lossyfl.flower import app
-from lossyfl.flower.deployment.app_folder import write_app
+from benchmarks import flower_app as app
+from benchmarks.deployment.app_folder import write_app
 from lossyfl.results.experiment import KEYS
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from lossyfl.flower.deployment.certificates import (
+from benchmarks.deployment.certificates import (
     Certificates,
     write_certificates,
     write_node_key,

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.deployment import network
+from benchmarks.deployment.network import Links
 from lossyfl.errors import InputError
-from lossyfl.flower.deployment import network
-from lossyfl.flower.deployment.network import Links
 
 
 class System:

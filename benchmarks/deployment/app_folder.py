@@ -1,4 +1,4 @@
-"""The folder of a Flower app, as `flwr run` takes it: our app of `lossyfl.flower.app` under another name."""
+"""The folder of a Flower app, as `flwr run` takes it: that of `benchmarks.flower_app` under another name."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ out = ""
 def write_app(folder: Path, client: str) -> Path:
     """Write a Flower app that is ours under another name; its folder.
 
-    client: the name of a ClientApp in `lossyfl.flower.app`
+    client: the name of a ClientApp in `benchmarks.flower_app`
     """
     app = folder / client
     package = app / "lossyfl_demo"
@@ -52,7 +52,7 @@ def write_app(folder: Path, client: str) -> Path:
     (package / "__init__.py").write_text("")
     # Flower looks for an assignment.
     for name, own in (("server_app", "server_app"), ("client_app", client)):
-        text = f"from lossyfl.flower.app import {own}\n\napp = {own}\n"
+        text = f"from benchmarks.flower_app import {own}\n\napp = {own}\n"
         (package / f"{name}.py").write_text(text)
     (app / "pyproject.toml").write_text(_PROJECT)
     return app

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.flower.parity import CONFIG, DEEP, frames, simulated
 
+from benchmarks.deployment.federation import federation
 from lossyfl.adapters.remembered import Remembered
 from lossyfl.files import snapshot
-from lossyfl.flower.deployment.federation import federation
 from lossyfl.protocol.digests import digest
 from lossyfl.results.records import read_rounds
 

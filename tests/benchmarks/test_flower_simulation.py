@@ -19,8 +19,8 @@ def test_the_simulation_engine_has_the_simulators_bits(tmp_path: Path) -> None:
     out = tmp_path / "flower"
     out.mkdir()
     config = json.dumps({**CONFIG, "devices": 10, "out": str(out)})
-    environment = os.environ | {"LOSSYFL_STATE": str(tmp_path / "state")}
-    command = [sys.executable, "-m", "lossyfl.flower.simulate", config]
+    environment = os.environ | {"LOSSYFL_STATE": str(tmp_path / "state"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "benchmarks.flower_simulation", config]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     theta, sent = simulated(tmp_path / "ours", 10)
@@ -35,7 +35,7 @@ def test_the_simulation_engine_has_the_simulators_bits(tmp_path: Path) -> None:
 
 FAULTY = """
 import json, sys
-from lossyfl.flower.simulate import main
+from benchmarks.flower_simulation import main
 from tests.flower.sabotage import client
 main(json.loads(sys.argv[1]), client if sys.argv[2] == "faulty" else None)
 """

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
+from benchmarks.deployment.processes import undisturbed
 from lossyfl.errors import InputError
-from lossyfl.flower.deployment.processes import undisturbed
 
 BURST = 16_000
 """Bytes that may pass at once."""

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossyfl.flower.deployment.relay import STEP, Past, Relay, WireBytes
+from benchmarks.deployment.relay import STEP, Past, Relay, WireBytes
 
 HOST = "127.0.0.1"
 

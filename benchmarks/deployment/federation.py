@@ -10,15 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossyfl.errors import Stopped
-from lossyfl.files.atomic import write_atomically
-from lossyfl.flower.app import PLAIN
-from lossyfl.flower.deployment.app_folder import write_app
-from lossyfl.flower.deployment.certificates import write_certificates, write_node_key
-from lossyfl.flower.deployment.network import Links
-from lossyfl.flower.deployment.processes import Processes
-from lossyfl.flower.deployment.relay import Relay, WireBytes
-from lossyfl.flower.deployment.superlink import (
+from benchmarks.deployment.app_folder import write_app
+from benchmarks.deployment.certificates import write_certificates, write_node_key
+from benchmarks.deployment.network import Links
+from benchmarks.deployment.processes import Processes
+from benchmarks.deployment.relay import Relay, WireBytes
+from benchmarks.deployment.superlink import (
     LOOPBACK,
     SLOW,
     START,
@@ -27,6 +24,9 @@ from lossyfl.flower.deployment.superlink import (
     program,
     start_superlink,
 )
+from benchmarks.flower import PLAIN
+from lossyfl.errors import Stopped
+from lossyfl.files.atomic import write_atomically
 from lossyfl.results.records import read_rounds
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lossyfl.flower.deployment import processes
-from lossyfl.flower.deployment.processes import STOPS, Processes
+from benchmarks.deployment import processes
+from benchmarks.deployment.processes import STOPS, Processes
 
 
 @pytest.fixture(autouse=True)

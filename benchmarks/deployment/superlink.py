@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.deployment.certificates import Certificates
+from benchmarks.deployment.processes import Processes
+from benchmarks.flower import python_path
 from lossyfl.adapters.records import PIECE
 from lossyfl.errors import Stopped
-from lossyfl.flower.deployment.certificates import Certificates
-from lossyfl.flower.deployment.processes import Processes
 
 if TYPE_CHECKING:
     import subprocess
@@ -80,6 +81,7 @@ def environment(home: Path) -> dict[str, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return os.environ | {
         "PATH": path,
+        "PYTHONPATH": python_path(),
         "FLWR_HOME": str(home),
         "FLWR_TELEMETRY_ENABLED": "0",
         "FLWR_DISABLE_UPDATE_CHECK": "1",
