@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.data.dataset import Bytes
-from lossyfl.data.unpack import read_bytes
 from lossyfl.errors import InputError
+from lossyfl.files.unpack import read_unpacked
 
 LARGEST = 1 << 40
 """The most entries that an array may have, were its empty axes not empty."""
@@ -20,7 +20,7 @@ LARGEST = 1 << 40
 
 def read_idx(path: Path, *, axes: int) -> Bytes:
     """The array in an IDX file with so many axes."""
-    content = read_bytes(path)
+    content = read_unpacked(path, of="the data")
     start = 4 + 4 * axes
     magic = bytes([0, 0, 8, axes])
     if content[:4] != magic:
