@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from lossyfl.errors import FrameError
+from lossyfl.kernels.values import look_up
 from lossyfl.types import Symbols, Vector, symbol_type
 
 CHUNK = 1 << 16  # words converted at a time, so that no temporary is as large as the vector
@@ -85,7 +86,10 @@ class RadixCoded:
     def values(self, row: Vector, threads: int) -> Vector:
         """`row[symbol]` for every symbol."""
         del threads
-        return row[self.unpacked]
+        out = np.empty(len(self.unpacked), dtype=row.dtype)
+        bounds = np.array((0, len(out)), dtype=np.int64)
+        assert look_up(self.unpacked, bounds, np.ascontiguousarray(row)[None], out) >= 0
+        return out
 
     def entropy(self) -> float:
         """Their entropy in bits if all are equally frequent: the frame says nothing else."""
