@@ -64,6 +64,8 @@ class Eden:
         """As it was asked for."""
         return self.aim == "unbiased"
 
+    errors_grow = False
+
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of the rotated vector."""
         del bounds, threads  # of the vector as it is; what matters is the rotated one

@@ -48,6 +48,7 @@ class Natural:
     scale: Scale = "model"
 
     unbiased = True
+    errors_grow = False
 
     def __post_init__(self) -> None:
         check_scale(self.scale, of="Natural")
