@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 @register("eden")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eden:
-    """`bits` an entry, before entropy coding; scales per model or per block of the rotated vector."""
+    """`bits` per entry, before entropy coding; scales per model or per block of the rotated vector."""
 
     bits: int = 1
     aim: Aim = "unbiased"

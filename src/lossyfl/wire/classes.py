@@ -47,7 +47,7 @@ PASSES = 3
 LONG = 1 << 19
 """Vectors of more entries have one pass."""
 BUSY_AT_ONCE = 1 << 15
-"""Of more busy entries some are looked at."""
+"""Of more busy entries a part is read."""
 
 
 @dataclass(slots=True)
