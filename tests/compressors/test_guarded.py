@@ -43,7 +43,6 @@ class Biased(Stochastic):
     """One that does not claim to have the right mean."""
 
     unbiased = False
-    errors_grow = False
 
 
 def test_what_is_biased_is_not_refused() -> None:

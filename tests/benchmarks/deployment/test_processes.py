@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def test_a_program_that_is_just_starting_is_stopped(
     made: list[subprocess.Popen[bytes]] = []
 
     class Interrupted(subprocess.Popen[bytes]):
-        def __init__(self, *args: object, **settings: object) -> None:
+        def __init__(self, *args: Any, **settings: Any) -> None:  # noqa: ANN401
             super().__init__(*args, **settings)
             made.append(self)
             os.kill(os.getpid(), number)
