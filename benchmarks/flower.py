@@ -23,7 +23,7 @@ from statistics import median
 from lossyfl.errors import MissingExtra, Stopped
 
 PLAIN = "plain"
-"""Instead of a scheme: Flower without lossyfl, as `lossyfl.flower.app` has it, which imports Flower."""
+"""Instead of a scheme: Flower without lossyfl."""
 SECONDS = 1800
 """How long the engine may take, start-up included."""
 
@@ -104,7 +104,13 @@ def play(settings: Settings, *, devices: int, rounds: int) -> list[Evaluation]:
 
 def command(settings: Settings) -> list[str]:
     """The engine's command line."""
-    return [sys.executable, "-m", "lossyfl.flower.simulate", json.dumps(dict(settings))]
+    return [sys.executable, "-m", "benchmarks.flower_simulation", json.dumps(dict(settings))]
+
+
+def python_path() -> str:
+    """PYTHONPATH of child processes, in which they find this package wherever they start."""
+    inherited = os.environ.get("PYTHONPATH")
+    return os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), inherited)))
 
 
 def launch(program: Sequence[str], folder: Path) -> None:
@@ -117,6 +123,7 @@ def launch(program: Sequence[str], folder: Path) -> None:
         "TMPDIR": str(folder),
         "FLWR_HOME": str(folder / "home"),
         "LOSSYFL_STATE": str(folder / "state"),
+        "PYTHONPATH": python_path(),
     }
     # A file, not a pipe: a pipe stays open as long as any process that has inherited it.
     with complaints.open("wb") as err:

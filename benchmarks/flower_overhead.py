@@ -108,7 +108,7 @@ def _simulate(case: Case, scheme: str) -> list[Evaluation]:
 
 
 def _deploy(case: Case, scheme: str) -> list[Evaluation]:
-    from lossyfl.flower.deployment.federation import federation
+    from benchmarks.deployment.federation import federation
 
     settings = _settings(case, scheme) | {"devices": case.nodes, "rounds": case.rounds}
     with tempfile.TemporaryDirectory(prefix="lossyfl-") as name:

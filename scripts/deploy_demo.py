@@ -21,8 +21,8 @@ from lossyfl.registry import paths
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from lossyfl.flower.deployment.federation import Federation, Seen
-    from lossyfl.flower.deployment.network import Links
+    from benchmarks.deployment.federation import Federation, Seen
+    from benchmarks.deployment.network import Links
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +82,8 @@ def deploy_demo(
     asked = training.checked(settings, None)  # raises before anything starts
     links = _links(nodes, rates)
     _clear(out)
-    from lossyfl.flower.app import PLAIN
-    from lossyfl.flower.deployment.federation import federation
+    from benchmarks.deployment.federation import federation
+    from benchmarks.flower import PLAIN
 
     ran: list[Ran] = []
     own = [*paths(asked.task), *paths(asked.scheme)]
@@ -115,7 +115,7 @@ def _links(nodes: int, rates: Rates) -> "Links | None":
     if downlink is None or uplink is None:
         got = f"only {'--uplink' if downlink is None else '--downlink'}"
         raise InputError("links", of="scripts.deploy_demo", allowed="given both ways", got=got)
-    from lossyfl.flower.deployment.network import Links
+    from benchmarks.deployment.network import Links
 
     down, up = rate(downlink, name="downlink"), rate(uplink, name="uplink")
     return Links(nodes, downlink=down, uplink=up)

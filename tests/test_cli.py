@@ -92,5 +92,5 @@ class TestApp:
     def test_a_caution_is_one_line_said_once(self, tmp_path: Path) -> None:
         asked = ("--task", "digits", "--scheme", "lb:q2=1", "--rounds", "1", "--devices", "2")
         said = run("run", *asked, "--out", tmp_path / "run")
-        assert said.count("lossyfl: caution: lb with q = 1 keeps errors that grow") == 1
+        assert said.count("lossyfl: caution: lb keeps errors of Stochastic(levels=1") == 1
         assert "Caution" not in said

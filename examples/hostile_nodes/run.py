@@ -3,7 +3,7 @@
     python examples/hostile_nodes/run.py --rounds 50
 
 Prints the accuracy of both, what was refused and why, and how much memory the server took. Needs
-lossyfl[flower,sim]. What the hostile nodes do is in attacks.py.
+lossyfl[flower,sim], and this checkout. What the hostile nodes do is in attacks.py.
 """
 
 import argparse
@@ -31,13 +31,14 @@ import json, sys
 from flwr.clientapp import ClientApp
 from attacks import after, before
 from lossyfl.flower import lossy_mod
-from lossyfl.flower.app import train
-from lossyfl.flower.simulate import main
+from benchmarks.flower_app import train
+from benchmarks.flower_simulation import main
 
 client = ClientApp(mods=[before, lossy_mod, after])
 client.train()(train)
 main(json.loads(sys.argv[1]), client if sys.argv[2] == "hostile" else None)
 """
+HERE = Path(__file__).parent
 LAST = 10
 """Rounds over which the accuracy is averaged: one round has noise of about a point."""
 
@@ -46,8 +47,8 @@ def run(kind: str, rounds: int, out: Path) -> list[dict[str, Any]]:
     """What was seen after every round; what the nodes' server says goes to a log."""
     out.mkdir(parents=True)
     config = json.dumps({**CONFIG, "rounds": rounds, "out": str(out)})
-    here = str(Path(__file__).parent)
-    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+    own = [str(HERE), str(HERE.parents[1]), os.environ.get("PYTHONPATH")]
+    path = os.pathsep.join(filter(None, own))
     environment = os.environ | {"LOSSYFL_STATE": str(out / "state"), "PYTHONPATH": path}
     with (out / "log.txt").open("w") as log:
         command = [sys.executable, "-c", TRAIN, config, kind]

@@ -163,7 +163,7 @@ class Registry(Generic[T]):
     def check(self, spec: str) -> None:
         """Raise if `build` would not even get as far as to make the object; nothing is imported.
 
-        A person's own thing, `package.module:Name`, is not looked at.
+        Somebody's own, `package.module:Name`, is not checked.
         """
         if ":" not in self.parse(spec)[0]:
             self._call(spec, {})

@@ -207,11 +207,16 @@ class Quantizer(Protocol):
 
     One whose size a budget can set is `lossyfl.quantizers.targets.Adjustable`, too.
 
-    unbiased: whether the mean of the quantized vector is the vector
+    unbiased:    whether the mean of the quantized vector is the vector
+    errors_grow: whether errors that are kept and sent later are known to grow from round to round, where one
+                 block is the whole vector
     """
 
     @property
     def unbiased(self) -> bool: ...  # noqa: D102
+
+    @property
+    def errors_grow(self) -> bool: ...  # noqa: D102
 
     @property
     def scale(self) -> Scale:

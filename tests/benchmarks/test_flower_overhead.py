@@ -9,8 +9,8 @@ from rich.console import Console
 
 from benchmarks import flower, flower_overhead
 from benchmarks.flower import Evaluation
+from benchmarks.flower_app import settings
 from benchmarks.flower_overhead import SCHEME, Case, measure
-from lossyfl.flower.app import settings
 from lossyfl.simulation.setup import prepare
 
 CASE = Case(engine="simulation", hidden=7, nodes=2, rounds=3)

@@ -14,6 +14,7 @@ from tests.helpers import laplace
 from tests.report.synthetic import SETTINGS, record
 
 from benchmarks import peer
+from benchmarks.deployment.federation import Seen
 from benchmarks.flower import Skipped
 from lossyfl import Stochastic, cli, encode, inspect, stream
 from lossyfl.commands import bound, codec, data, tune
@@ -29,7 +30,6 @@ from lossyfl.experiments.compare import Planned
 from lossyfl.experiments.side_by_side import Begun, Ended
 from lossyfl.experiments.tune import SearchResult, Trial
 from lossyfl.experiments.vectors import CodedVector
-from lossyfl.flower.deployment.federation import Seen
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import About, Run
 from lossyfl.report.text_table import TextTable

@@ -136,13 +136,13 @@ class TestRules:
     @pytest.mark.parametrize("spec", ["lb:q2=1", "lfl:q2=1", "lgm:q1=1", "ltgm:q2=1"])
     def test_one_level_on_one_range_is_the_papers_own_and_warned_of(self, spec: str) -> None:
         chosen = scheme(spec)
-        with pytest.warns(Caution, match=r"q = 1 keeps errors that grow .* will diverge"):
+        with pytest.warns(Caution, match=r"keeps errors of Stochastic\(levels=1, .* diverge"):
             chosen.check([1000])
         scheme(f"{spec},damping=true").check([1000])  # a warning would be an error here
 
     def test_one_level_on_one_range_is_refused_by_our_own_rules(self) -> None:
         spec = "lfl:q1=1,server_model=preserved"
-        with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):
+        with pytest.raises(InputError, match="must be one whose kept errors do not grow: q >= 2"):
             scheme(spec)
         assert scheme(f"{spec},damping=true")
 
@@ -162,7 +162,7 @@ class TestRules:
         assert len(chosen.cautions(64)) == len(chosen.cautions(63)) == 1
 
     def test_a_rotation_hides_nothing(self) -> None:
-        with pytest.raises(InputError, match=r"must be at least 2, or damping=true"):
+        with pytest.raises(InputError, match="must be one whose kept errors do not grow: q >= 2"):
             scheme("lean:up=rotated+stochastic(levels=1),damping=false")
 
     def test_what_forgets_is_not_damped(self) -> None:

@@ -7,7 +7,7 @@ import lossyfl
 from lossyfl.files import disk
 
 SOURCES = Path(lossyfl.__file__).parent
-ELSEWHERE = ("data/sources", "flower/deployment", "files")
+ELSEWHERE = ("data/sources", "files")
 """Files of a moment in folders of one's own, and the seam itself."""
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from lossyfl.flower.app import built, settings
+from benchmarks.flower_app import built, settings
 from lossyfl.results import ledger_file
 from lossyfl.simulation.run import run
 from lossyfl.types import Vector

@@ -12,8 +12,8 @@ from pathlib import Path
 from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 
+from benchmarks.flower_app import train
 from lossyfl.flower import lossy_mod
-from lossyfl.flower.app import train
 
 LOST, FORGETS, DAMAGED = 0.1, 0.1, 0.05
 FOREIGN = 0.25

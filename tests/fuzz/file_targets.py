@@ -262,6 +262,16 @@ def _results_seeds() -> Sequence[bytes]:
     return [bytes([number]) + whole_file(name) for number, name in enumerate(RESULTS)]
 
 
+def read_packed_rounds(data: bytes) -> None:
+    """The rounds of a run, packed by gzip."""
+    path = written("rounds.jsonl.gz", data)
+    records.read_rounds(path.with_suffix(""))
+
+
+def _packed_seeds() -> Sequence[bytes]:
+    return [gzip.compress(whole_file("rounds.jsonl"), mtime=0)]
+
+
 # Data sets
 
 
@@ -328,6 +338,7 @@ TARGETS = (
     ),
     Target(name="devices-bin", run=read_store, seeds=lambda: [_devices()[0]]),
     Target(name="results", run=read_results, seeds=_results_seeds, how=(*TEXT, *PLAIN)),
+    Target(name="packed-rounds", run=read_packed_rounds, seeds=_packed_seeds),
     Target(name="idx", run=read_images, seeds=_image_seeds),
     Target(name="cifar", run=read_cifar, seeds=_cifar_seeds),
 )

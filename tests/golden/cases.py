@@ -25,6 +25,7 @@ class Sign:
 
     scale: Scale = "model"
     unbiased = False
+    errors_grow = False
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         del rng, threads

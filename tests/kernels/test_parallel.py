@@ -94,7 +94,7 @@ def coded(x: np.ndarray, levels: int, scale: Scale, threads: int) -> tuple[bytes
     quantized = quantizer.quantize(x, bounds, rng=stream(1), threads=threads)
     packed = frame.pack(quantized, FrameMeta(), threads=threads)
     wake(threads)
-    opened = frame.open_frame(packed)
+    opened = frame.open_body(packed, frame.read_header(packed))
     assert isinstance(opened, frame.Opened)
     return packed, frame.unpack_quantized(opened, threads).symbols.tobytes()
 

@@ -68,7 +68,7 @@ def test_of_a_round_that_is_closed_all_are_late() -> None:
 
 def test_others_may_be_called_before_the_first_reply() -> None:
     each = aggregation()
-    each.call({4: 50})
+    each.set_participants({4: 50})
     with pytest.raises(Refused, match="takes no part in round 2"):
         each.accept(1, reply(each, 1))
     each.accept(4, reply(each, 4))

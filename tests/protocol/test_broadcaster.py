@@ -180,7 +180,7 @@ class TestFrames:
 def test_saved_and_restored_it_sends_the_same_bytes(spec: str) -> None:
     one, other = broadcaster(spec), broadcaster(spec)
     play(one, 3)
-    state = other.read(one.estimate, one.saved())
+    state = other.downlink_state(one.estimate, one.saved())
     assert state is not None
     other.restore(state, one.round, one.newest, one.log.recent)
     for each in (one, other):
@@ -190,6 +190,6 @@ def test_saved_and_restored_it_sends_the_same_bytes(spec: str) -> None:
 
 def test_the_vectors_of_another_link_are_not_read() -> None:
     each = broadcaster("lean:predict=true")
-    assert each.read(laplace(D), {}) is None
-    assert each.read(laplace(D), {"trend": np.zeros(D - 1, np.float32)}) is None
-    assert broadcaster("lfl").read(laplace(D), {"trend": laplace(D)}) is None
+    assert each.downlink_state(laplace(D), {}) is None
+    assert each.downlink_state(laplace(D), {"trend": np.zeros(D - 1, np.float32)}) is None
+    assert broadcaster("lfl").downlink_state(laplace(D), {"trend": laplace(D)}) is None

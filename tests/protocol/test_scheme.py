@@ -1,4 +1,4 @@
-"""What a scheme asks of its links: an own link is held to the same rules as ours."""
+"""What a scheme asks of its links and quantizers: own ones are held to the same rules as ours."""
 
 from dataclasses import dataclass, replace
 
@@ -9,6 +9,8 @@ from lossyfl.compressors import Schedule
 from lossyfl.links import Tracked
 from lossyfl.links.base import AbstractDownlink
 from lossyfl.links.tracked import TrackedState
+from lossyfl.quantizers.sign import Sign
+from lossyfl.types import Scale
 
 
 def by(spec: str) -> Schedule:
@@ -54,9 +56,29 @@ def test_a_biased_quantizer_needs_a_place_for_its_error(
 
 def test_coarse_errors_that_are_kept_are_refused() -> None:
     coarse = by("stochastic:levels=1")
-    with pytest.raises(InputError, match="q of lfl must be at least 2, or damping=true"):
+    with pytest.raises(InputError, match="quantizer of lfl must be one whose kept errors do not"):
         replace(LFL, downlink=Own(compressor=coarse, keeps_error=True), guarded=True)
     replace(LFL, downlink=Own(compressor=coarse), guarded=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranged(Sign):
+    """A quantizer from outside the package."""
+
+    errors_grow = True
+
+
+def test_whoever_says_so_keeps_no_errors_on_one_range_for_all() -> None:
+    def link(scale: Scale) -> Own:
+        return Own(compressor=Schedule.constant(Ranged(scale=scale)), keeps_error=True)
+
+    with pytest.raises(InputError, match=r"kept errors do not grow: .*, got Ranged\("):
+        replace(LFL, downlink=link("model"), guarded=True)
+    replace(LFL, downlink=link("tensor"), guarded=True).check([1000])
+    shorter = replace(LFL, downlink=link(64), guarded=True)
+    shorter.check([65])
+    with pytest.raises(InputError, match="kept errors do not grow"):
+        shorter.check([60])
 
 
 def test_the_best_of_several_frames_needs_a_preserved_model() -> None:

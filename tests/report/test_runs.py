@@ -1,5 +1,6 @@
 """Runs, read from their folders."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from tests.report.synthetic import record, write
 
 from lossyfl.errors import InputError
 from lossyfl.report.runs import find, read
+from lossyfl.results.records import packed
 
 
 def test_found_below_once_and_in_order(tmp_path: Path) -> None:
@@ -21,6 +23,15 @@ def test_found_below_once_and_in_order(tmp_path: Path) -> None:
     assert [run.name for run in runs] == [str(tmp_path / "a"), str(tmp_path / "deep/er/b")]
     assert len(runs[0].rounds) == 4
     assert runs[0].about.machine["processor"] == "abacus"
+
+
+def test_a_run_whose_rounds_were_packed_is_the_same_run(tmp_path: Path) -> None:
+    folder = write(tmp_path / "a")
+    before = read(folder)
+    rounds = folder / "rounds.jsonl"
+    packed(rounds).write_bytes(gzip.compress(rounds.read_bytes()))
+    rounds.unlink()
+    assert find([tmp_path]) == [before]
 
 
 def test_nothing_found(tmp_path: Path) -> None:

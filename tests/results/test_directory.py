@@ -1,5 +1,6 @@
 """What a results directory holds."""
 
+import gzip
 import itertools
 import json
 import shutil
@@ -15,7 +16,7 @@ from lossyfl import InputError
 from lossyfl.files import disk
 from lossyfl.results.directory import Results, is_locked
 from lossyfl.results.experiment import Experiment
-from lossyfl.results.records import read_rounds
+from lossyfl.results.records import packed, read_rounds
 from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.setup import prepare
 
@@ -89,6 +90,20 @@ def test_killed_while_a_run_is_replaced_another_one_takes_the_folder(
         else:
             assert steps > 10
             return
+
+
+def test_a_run_whose_rounds_were_packed_is_not_replaced_unless_forced(
+    folder: Path, tmp_path: Path
+) -> None:
+    out = Results(shutil.copytree(folder, tmp_path / "packed"))
+    shutil.rmtree(out.checkpoint)
+    packed(out.rounds).write_bytes(gzip.compress(out.rounds.read_bytes()))
+    out.rounds.unlink()
+    with pytest.raises(InputError, match="a new folder, or with --force"):
+        out.check_free(force=False)
+    out.check_free(force=True)
+    out.clear()
+    assert not out.has_rounds
 
 
 def test_a_foreign_folder_is_not_taken(tmp_path: Path) -> None:

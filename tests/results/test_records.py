@@ -1,5 +1,6 @@
 """The records of rounds: written as lines, read back, and refused where no run can have written them."""
 
+import gzip
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from tests.report.synthetic import record
 
 from lossyfl import Device, InputError, Server, scheme
-from lossyfl.results.records import downlink, read_rounds, traffic
+from lossyfl.results.records import downlink, packed, read_rounds, traffic
 
 ONE = record(1)
 
@@ -29,6 +30,33 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_half_a_line_is_not_read(tmp_path: Path) -> None:
     assert read_rounds(written(tmp_path, record(0).line() + ONE.line()[:-20])) == [record(0)]
+
+
+def test_a_packed_file_is_read_where_the_plain_one_is_gone(tmp_path: Path) -> None:
+    path = written(tmp_path, record(0).line() + ONE.line())
+    packed(path).write_bytes(gzip.compress(path.read_bytes()))
+    path.write_text(record(0).line())
+    assert read_rounds(path) == [record(0)]
+    path.unlink()
+    assert read_rounds(path) == [record(0), ONE]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no", r"content of .*rounds\.jsonl\.gz must be whole gz data"),
+        (gzip.compress(b"\xff"), r"content of rounds\.jsonl\.gz must be UTF-8"),
+        (gzip.compress(b"{}\n"), r"content of line 1 of rounds\.jsonl must be a round"),
+    ],
+    ids=["no gzip", "no text", "no round"],
+)
+def test_a_packed_file_that_is_damaged_says_so(
+    content: bytes, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rounds.jsonl"
+    packed(path).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_rounds(path)
 
 
 def test_records_of_older_versions_lack_what_was_not_measured(tmp_path: Path) -> None:

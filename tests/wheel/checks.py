@@ -59,7 +59,7 @@ def check_report(here: Environment) -> None:
 
 
 def check_flower(here: Environment) -> None:
-    """The strategy and the mod in Flower's apps, and certificates for a deployment."""
+    """The strategy and the mod in Flower's apps."""
     here.run(
         "python",
         "-c",
@@ -67,7 +67,6 @@ def check_flower(here: Environment) -> None:
         from flwr.clientapp import ClientApp
         from flwr.serverapp.strategy import FedAvg
         from lossyfl.flower import LossyStrategy, lossy_mod
-        import lossyfl.flower.deployment.certificates
         LossyStrategy(FedAvg(), "lfl:q1=2,q2=2")
         ClientApp(mods=[lossy_mod])
     """,

@@ -46,3 +46,13 @@ def test_symbols_outside_the_alphabet_are_refused(entries: int, place: int) -> N
 def test_wrong_length_is_refused() -> None:
     with pytest.raises(FrameError, match="8 bytes of packed symbols"):
         radix.unpack(memoryview(bytes(9)), 27, 5, offset=0)
+
+
+def test_a_frame_reads_packed_symbols_as_it_does_coded_ones() -> None:
+    symbols = np.array([4, 0, 2, 2], dtype=np.uint8)
+    packed = memoryview(radix.pack(symbols, 5))
+    coded = radix.open_coded(packed, 5, len(symbols), offset=0)
+    assert np.array_equal(coded.symbols(1), symbols)
+    row = np.linspace(-1, 1, 5, dtype=np.float32)
+    assert np.array_equal(coded.values(row, 1), row[symbols])
+    assert coded.entropy() == 4 * np.log2(5)

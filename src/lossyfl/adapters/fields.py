@@ -1,4 +1,4 @@
-"""The fields of a record that somebody else has sent, each looked at before it is used.
+"""The fields of a record that somebody else has sent, each checked before it is used.
 
 A field that is not as it must be raises ValueError or KeyError, which `envelope` makes one error of ours.
 """

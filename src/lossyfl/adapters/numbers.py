@@ -94,7 +94,7 @@ def check_width(number: int, reply: bytes, base: Vector, layout: Layout) -> None
 
 
 def decode_reply(number: int, reply: bytes, entries: int) -> Vector:
-    """The update of a reply, looked at before it is taken."""
+    """The update of a reply, checked before it is taken."""
     try:
         return decode(reply, max_entries=entries)
     except FrameError as error:

@@ -1,4 +1,4 @@
-"""`lossyfl bound`."""
+"""`lossyfl bound`: Theorem 1 beside the distance that it bounds."""
 # pyright: reportUnknownMemberType=false
 # Typer leaves parameters of its own functions without types.
 

@@ -1,7 +1,7 @@
 """Texts that say how many bytes frames may take, and how that changes with the round.
 
     20kB                    a frame
-    0.5bit                  an entry
+    0.5bit                  per entry
     nmse=0.1                the relative error, at the fewest bytes
     40kB@0/10kB@100         other budgets from some round on
     6MB/300rounds           over a whole run, evenly

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from lossyfl.data.dataset import Bytes
-from lossyfl.data.unpack import read_bytes
 from lossyfl.errors import InputError
+from lossyfl.files.unpack import read_unpacked
 
 SHAPE = (3, 32, 32)
 RECORD = 1 + 3 * 32 * 32
@@ -27,7 +27,7 @@ class Batch:
 
 def read_batch(path: Path) -> Batch:
     """The batch in a .bin file."""
-    content = read_bytes(path)
+    content = read_unpacked(path, of="the data")
     if not content or len(content) % RECORD:
         allowed = f"a multiple of {RECORD:,} bytes"
         raise InputError("size", of=str(path), allowed=allowed, got=f"{len(content):,} bytes")

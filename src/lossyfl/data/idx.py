@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.data.dataset import Array, Bytes
-from lossyfl.data.unpack import read_bytes
 from lossyfl.errors import InputError
+from lossyfl.files.unpack import read_unpacked
 
 BYTE = np.dtype("u1")
 INT = np.dtype(">i4")
@@ -37,7 +37,7 @@ def read_ints(path: Path, *, axes: int) -> NDArray[np.int32]:
 
 def _read(path: Path, axes: int, dtype: np.dtype[Any]) -> Array:
     """The entries of this type in a file with so many axes."""
-    content = read_bytes(path)
+    content = read_unpacked(path, of="the data")
     start = 4 + 4 * axes
     magic = bytes([0, 0, TYPES[dtype], axes])
     if content[:4] != magic:

@@ -12,7 +12,7 @@ from lossyfl.data.batches import CLASSES, Batch, pack_batch, read_batch
 from lossyfl.data.dataset import AnyDataset, Array, ArrayDataset, Dataset
 from lossyfl.data.idx import pack_idx, read_idx, read_ints
 from lossyfl.data.pickled import read_pickled
-from lossyfl.data.unpack import read_bytes
+from lossyfl.files.unpack import read_unpacked
 
 Read: TypeAlias = Callable[[str, Sequence[Path]], AnyDataset]
 Packed: TypeAlias = tuple[str, bytes]
@@ -93,7 +93,7 @@ def _pack_writer_files(arrays: Sequence[Array]) -> Iterator[Packed]:
 
 def _read_text_files(name: str, files: Sequence[Path]) -> ArrayDataset:
     """The text that is in these files, one after the other."""
-    text = b"".join(read_bytes(file) for file in files)
+    text = b"".join(read_unpacked(file, of="the data") for file in files)
     return ArrayDataset(name=name, arrays=(np.frombuffer(text, np.uint8),))
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from lossyfl.data.batches import SHAPE, Batch, batch
 from lossyfl.data.dataset import Bytes
 from lossyfl.data.opcodes import ENCODE, Call, Name, run
-from lossyfl.data.unpack import read_bytes
 from lossyfl.errors import InputError
+from lossyfl.files.unpack import read_unpacked
 
 PIXELS = SHAPE[0] * SHAPE[1] * SHAPE[2]
 RECONSTRUCT = (
@@ -29,7 +29,7 @@ ALLOWED = frozenset({*RECONSTRUCT, Name("numpy", "ndarray"), DTYPE, ENCODE})
 def read_pickled(path: Path) -> Batch:
     """The batch in a pickle; InputError if it holds anything else, of which nothing was run."""
     try:
-        return _batch(run(read_bytes(path), ALLOWED), path)
+        return _batch(run(read_unpacked(path, of="the data"), ALLOWED), path)
     except pickle.UnpicklingError as error:
         allowed = "a pickled CIFAR-10 batch"
         raise InputError("content", of=str(path), allowed=allowed, got=f"{error}") from None

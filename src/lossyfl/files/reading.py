@@ -17,10 +17,15 @@ def read_bytes(path: Path, *, of: str) -> bytes:
 
 def read_text(path: Path, *, of: str) -> str:
     """All text of a file, which is UTF-8."""
+    return decoded(read_bytes(path, of=of), of=path.name)
+
+
+def decoded(content: bytes, *, of: str) -> str:
+    """UTF-8 as text."""
     try:
-        return read_bytes(path, of=of).decode()
+        return content.decode()
     except UnicodeDecodeError as error:
-        raise InputError("content", of=path.name, allowed="UTF-8", got=str(error)) from error
+        raise InputError("content", of=of, allowed="UTF-8", got=str(error)) from error
 
 
 def parse_json(text: str | bytes, *, of: str) -> object:

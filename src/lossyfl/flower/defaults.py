@@ -30,7 +30,7 @@ FOR_OTHERS = "lfl:q1=5,q2=8,scale=tensor"
 FIRST = ",first_budget=12bit"
 """Of the initial model, which is the larger part of all bytes of a short training."""
 LARGE, LONG = 1000, 32
-"""Entries of a model, and of its tensors on average, from which on that pays."""
+"""Entries of a model, and of its tensors on average, from which on that saves bytes."""
 FORMER = "lfl:q1=2,q2=2"
 """What was the default before; checkpoints of such trainings go on with it."""
 NO_MEAN = (

@@ -53,7 +53,7 @@ INLINE uint64_t busy_bytes(const uint8_t *from, const Search *by) {
   }
 
 /* `body` for every busy entry of the first `seen` of a row: its column j and its bucket b. Of every `step` columns
-   the first is looked at. A run of more than MOST_OF_ROW is all of its row: 32 bits do to divide by. */
+   the first is read. A run of more than MOST_OF_ROW is all of its row: 32 bits do to divide by. */
 #define EACH_BUSY(row, seen, step, body)                                                                        \
   if ((step) == 1) {                                                                                            \
     int64_t at = 0;                                                                                             \

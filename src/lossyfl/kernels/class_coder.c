@@ -101,39 +101,6 @@ int64_t KERNEL(push_classes)(const uint8_t *keyed, int64_t count, int64_t alphab
   return 0;
 }
 
-/* One letter off its state into `room` bytes; where its words go on, 0 if there are none. */
-static const uint8_t *pop_letter(const Popper *from, uint32_t *state, const uint8_t *at, const uint8_t *end, uint8_t *out,
-                              int64_t room) {
-  const size_t letter = from->slots[*state % SLOTS];
-  *state = popped(*state, from->rows + letter, LETTER_BITS);
-  if (*state < LOWEST) {
-    if (end - at < 2) return 0;
-    *state = *state << 16 | load16(at);
-    at += 2;
-  }
-  memcpy(out, from->values + letter * (size_t)from->size, (size_t)least(from->step, room));
-  return at;
-}
-
-/* So many letters into `room` bytes, the first of them off state `turn`. */
-static const uint8_t *pop_part(const Popper *from, uint32_t *state, const uint8_t *at, const uint8_t *end, int64_t turn,
-                               uint8_t *out, int64_t room) {
-  const int64_t step = from->step;
-  for (; turn % 4 && room > 0; turn++, out += step, room -= step)
-    if (!(at = pop_letter(from, state + turn % 4, at, end, out, room))) return 0;
-  int64_t fours = (room - (from->size - step)) / (4 * step);
-  while (fours > 0 && end - at >= 8) { /* a group reads four words at the most */
-    const int64_t now = least(fours, (end - at) / 8);
-    at = pop_any(from, state, at, out, now);
-    out += 4 * step * now;
-    room -= 4 * step * now;
-    fours -= now;
-  }
-  for (turn = 0; room > 0; turn++, out += step, room -= step)
-    if (!(at = pop_letter(from, state + turn % 4, at, end, out, room))) return 0;
-  return at;
-}
-
 /* One segment; 0 if words run out, are left, or states begin or end elsewhere. */
 static int pop_all(const Classes *of, Popper *from, const uint8_t *at, const uint8_t *end, int64_t begin, int64_t stop,
                    uint8_t *out) {

@@ -48,7 +48,7 @@ int64_t KERNEL(add_dither_u16)(const float *restrict x, int64_t x_len, int64_t s
   ADD_DITHER(uint16_t)
 }
 
-/* x - step * noise for all of it, in two roundings an entry. */
+/* x - step * noise for all of it, in two roundings per entry. */
 int64_t KERNEL(take_off_dither)(float *restrict x, int64_t x_len, const int64_t *restrict bounds, int64_t bounds_len,
                                 const float *restrict steps, int64_t steps_len, uint64_t a, uint64_t b) {
   if (!are_bounds(bounds, bounds_len, x_len) || steps_len != bounds_len - 1) return -1;

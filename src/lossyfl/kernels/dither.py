@@ -48,7 +48,7 @@ def add_dither(
 def take_off_dither(
     x: NDArray[np.float32], bounds: NDArray[np.int64], steps: NDArray[np.float32], a: int, b: int
 ) -> int:
-    """Make it x - step * noise, in two roundings an entry."""
+    """Make it x - step * noise, in two roundings per entry."""
     for block, (start, stop) in enumerate(pairwise(bounds.tolist())):
         x[start:stop] -= steps[block] * noise(a, b, start, stop)
     return 0

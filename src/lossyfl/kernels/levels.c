@@ -14,7 +14,7 @@ typedef struct {
 
 INLINE int64_t seen_of(const Matrix *of) { return least(of->width, MOST_OF_ROW); }
 
-/* Entries of a row that are looked at, by the level of their column. */
+/* Entries of a row that are read, by the level of their column. */
 static void sampled_levels(const Matrix *of, const Search *by, int64_t *entries) {
   const int64_t seen = seen_of(of);
   for (int64_t o = 0; o < LEVELS; o++) entries[o] = 0;

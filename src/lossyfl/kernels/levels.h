@@ -11,7 +11,7 @@ enum {
   UPRIGHT = 2,
   SCORES = 31,         /* sums of two levels */
   KEYS = 3 * SCORES,   /* magnitude of a lean, and a score */
-  MOST_OF_ROW = 1 << 20, /* entries of a row that are looked at, and the largest step */
+  MOST_OF_ROW = 1 << 20, /* entries of a row that are read, and the largest step */
   MOST_ENTRIES_LOG = 33
 };
 

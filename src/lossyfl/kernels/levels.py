@@ -12,7 +12,7 @@ together, entries and the steps from one level to the next; then, given the rows
 the cheapest ways through all levels (Viterbi, IEEE Trans. Inf. Theory 1967). All costs are whole numbers,
 so that all machines choose the same.
 
-Of long vectors only each `column_step`-th column is looked at for rows, and each `row_step`-th row for
+Of long vectors only each `column_step`-th column is read for rows, and each `row_step`-th row for
 columns.
 """
 
@@ -153,7 +153,7 @@ def _buckets(alphabet: int) -> Ints:
 
 
 class _LevelSearch:
-    """Costs, and what is looked at."""
+    """Costs, and what is read."""
 
     def __init__(self, alphabet: int, row_step: int, column_step: int) -> None:
         self.row_step, self.column_step = row_step, column_step
@@ -164,7 +164,7 @@ class _LevelSearch:
         self.leans = np.zeros(LEANS, np.int64)
 
     def _sample(self, of: Matrix) -> tuple[Ints, Ints]:
-        """Buckets of the columns that are looked at, and the column of each."""
+        """Buckets of the columns that are read, and the column of each."""
         column = of.of_column[:MOST_OF_ROW]
         seen = column % self.column_step == 0
         return self.buckets[of.symbols[:, :MOST_OF_ROW][:, seen]], column[seen]

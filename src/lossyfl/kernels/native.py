@@ -121,7 +121,7 @@ def native(signature: str) -> Callable[[F], F]:
     def chosen(reference: F) -> F:
         reference = np.errstate(all="ignore")(
             reference
-        )  # C says nothing of overflow either; callers look
+        )  # C says nothing of overflow either; callers check
         kernel: Any = reference
         if LIBRARY is not None:
             kernel = _bound(reference.__name__, words.split(), result, LIBRARY.level)

@@ -259,15 +259,26 @@ static const uint8_t *pop_any(const Popper *from, uint32_t *state, const uint8_t
   return pop_fours(from, state, at, out, fours, 32, from->step);
 }
 
-/* One segment into `room` bytes; 0 if words run out, are left, or states begin or end elsewhere. */
-static int pop_segment(const Popper *from, const uint8_t *at, const uint8_t *end, uint8_t *out, int64_t room) {
-  uint32_t state[4];
-  if (end - at < 2 * STATE_WORDS) return 0;
-  for (int k = 0; k < 4; k++, at += 4) {
-    state[k] = load32(at);
-    if (state[k] < LOWEST) return 0;
+/* One letter off its state into `room` bytes; where its words go on, 0 if there are none. */
+static const uint8_t *pop_letter(const Popper *from, uint32_t *state, const uint8_t *at, const uint8_t *end, uint8_t *out,
+                              int64_t room) {
+  const size_t letter = from->slots[*state % SLOTS];
+  *state = popped(*state, from->rows + letter, LETTER_BITS);
+  if (*state < LOWEST) {
+    if (end - at < 2) return 0;
+    *state = *state << 16 | load16(at);
+    at += 2;
   }
+  memcpy(out, from->values + letter * (size_t)from->size, (size_t)least(from->step, room));
+  return at;
+}
+
+/* So many letters into `room` bytes, the first of them off state `turn`. */
+static const uint8_t *pop_part(const Popper *from, uint32_t *state, const uint8_t *at, const uint8_t *end, int64_t turn,
+                               uint8_t *out, int64_t room) {
   const int64_t step = from->step;
+  for (; turn % 4 && room > 0; turn++, out += step, room -= step)
+    if (!(at = pop_letter(from, state + turn % 4, at, end, out, room))) return 0;
   int64_t fours = (room - (from->size - step)) / (4 * step);
   while (fours > 0 && end - at >= 8) { /* a group reads four words at the most */
     const int64_t now = least(fours, (end - at) / 8);
@@ -276,18 +287,20 @@ static int pop_segment(const Popper *from, const uint8_t *at, const uint8_t *end
     room -= 4 * step * now;
     fours -= now;
   }
-  for (int k = 0; room > 0; k = (k + 1) % 4) {
-    const size_t letter = from->slots[state[k] % SLOTS];
-    state[k] = popped(state[k], from->rows + letter, LETTER_BITS);
-    if (state[k] < LOWEST) {
-      if (end - at < 2) return 0;
-      state[k] = state[k] << 16 | load16(at);
-      at += 2;
-    }
-    memcpy(out, from->values + letter * (size_t)from->size, (size_t)least(step, room));
-    out += step;
-    room -= step;
+  for (turn = 0; room > 0; turn++, out += step, room -= step)
+    if (!(at = pop_letter(from, state + turn % 4, at, end, out, room))) return 0;
+  return at;
+}
+
+/* One segment into `room` bytes; 0 if words run out, are left, or states begin or end elsewhere. */
+static int pop_segment(const Popper *from, const uint8_t *at, const uint8_t *end, uint8_t *out, int64_t room) {
+  uint32_t state[4];
+  if (end - at < 2 * STATE_WORDS) return 0;
+  for (int k = 0; k < 4; k++, at += 4) {
+    state[k] = load32(at);
+    if (state[k] < LOWEST) return 0;
   }
+  at = pop_part(from, state, at, end, 0, out, room);
   return at == end && state[0] == LOWEST && state[1] == LOWEST && state[2] == LOWEST && state[3] == LOWEST;
 }
 

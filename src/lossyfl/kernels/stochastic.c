@@ -14,7 +14,7 @@ enum { MAGNITUDE = 0x7FFFFFFF, INFINITY_BITS = 0x7F800000 };
 INLINE uint32_t bits_of(const float *x) { uint32_t bits; memcpy(&bits, x, sizeof bits); return bits; }
 INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 
-/* What turns a magnitude of a block into a position on its ladder: a power of two s near 1 / x_max, x_min s,
+/* What turns a magnitude of a block into a position among its levels: a power of two s near 1 / x_max, x_min s,
    q / (x_max s - x_min s), and x_max, which always goes to level q; unless all are one, which is level 0. */
 typedef struct { float shift, base, inverse, top; } Step;
 

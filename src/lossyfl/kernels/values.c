@@ -1,4 +1,4 @@
-/* The table look-up: out[i] = rows[block of i, symbols[i]]; and the rows of ladders. */
+/* The table look-up: out[i] = rows[block of i, symbols[i]]; and the rows of uniform tables. */
 #include "kernels.h"
 
 /* The values -high ... -low, low ... high, `alphabet` of them: magnitude l of q is low + (high - low) l / q, in double

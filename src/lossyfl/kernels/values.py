@@ -1,4 +1,4 @@
-"""The table look-up, and the rows of ladders: the reference of values.c."""
+"""The table look-up, and the rows of uniform tables: the reference of values.c."""
 
 from typing import TypeVar
 

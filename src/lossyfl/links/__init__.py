@@ -1,6 +1,6 @@
 """Links: what is sent in one direction, given what the receiver already holds."""
 
-from lossyfl.links.base import Downlink, Link, Sent
+from lossyfl.links.base import AbstractDownlink, Downlink, Incremental, Link, Sent
 from lossyfl.links.compensated import Compensated
 from lossyfl.links.direct import Direct
 from lossyfl.links.error_feedback import ErrorFeedback
@@ -10,10 +10,12 @@ from lossyfl.links.tracked import Tracked
 from lossyfl.links.whole_model import WholeModel
 
 __all__ = [
+    "AbstractDownlink",
     "Compensated",
     "Direct",
     "Downlink",
     "ErrorFeedback",
+    "Incremental",
     "Link",
     "Lossless",
     "Predicted",

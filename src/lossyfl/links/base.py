@@ -144,6 +144,19 @@ class AbstractDownlink(ABC, Generic[S]):
         return self.init(estimate)
 
 
+class Incremental(Generic[S]):
+    """What links have in common whose frames say only what changed."""
+
+    __slots__ = ()
+
+    incremental = True
+
+    def undo(self, frame: bytes, state: S) -> S:
+        """Nothing: all later frames build on this one, so whoever missed it is sent it again."""
+        del frame
+        return state
+
+
 def nothing() -> Vector:
     """A vector of no entries."""
     return np.zeros(0, dtype=np.float32)

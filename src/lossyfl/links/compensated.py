@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lossyfl.compressors.base import Compressor, SendContext
-from lossyfl.links.base import AbstractDownlink, Sent
+from lossyfl.links.base import AbstractDownlink, Incremental, Sent
 from lossyfl.links.tracked import moved, plain_update
 from lossyfl.types import Vector
 from lossyfl.wire.adding import terms_of
@@ -28,14 +28,13 @@ class CompensatedState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compensated(AbstractDownlink[CompensatedState]):
+class Compensated(Incremental[CompensatedState], AbstractDownlink[CompensatedState]):
     """Sends Q(x - estimate + memory) and remembers the error."""
 
     compressor: Compressor
 
     keeps_error = True
     forgets_error = False
-    incremental = True
 
     def init(self, start: Vector) -> CompensatedState:
         """Both ends hold `start`, and there is no error yet."""
@@ -56,8 +55,3 @@ class Compensated(AbstractDownlink[CompensatedState]):
         """The estimate, moved by the frame."""
         estimate = state.estimate + plain_update(frame, len(state.estimate))
         return estimate, CompensatedState(estimate=estimate, memory=state.memory)
-
-    def undo(self, frame: bytes, state: CompensatedState) -> CompensatedState:
-        """Nothing: all later frames build on this one, so whoever missed it is sent it again."""
-        del frame
-        return state

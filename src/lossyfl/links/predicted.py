@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lossyfl.compressors.base import Compressor, SendContext
-from lossyfl.links.base import Sent
+from lossyfl.links.base import Incremental, Sent
 from lossyfl.types import Vector
 from lossyfl.wire.adding import terms_of
 from lossyfl.wire.codec import decode_update
@@ -39,14 +39,13 @@ class PredictedState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Predicted:
+class Predicted(Incremental[PredictedState]):
     """Sends Q(x - estimate), or what a prediction leaves of it."""
 
     compressor: Compressor
 
     keeps_error = False
     forgets_error = False
-    incremental = True
     selects = True
 
     def init(self, start: Vector) -> PredictedState:
@@ -88,11 +87,6 @@ class Predicted:
         meta, sent = decode_update(frame, max_entries=len(state.estimate))
         after = _moved(state, _times(state.trend, meta.gain / WHOLE) + sent)
         return after.estimate, after
-
-    def undo(self, frame: bytes, state: PredictedState) -> PredictedState:
-        """Nothing: all later frames build on this one, so whoever missed it is sent it again."""
-        del frame
-        return state
 
 
 def _moved(state: PredictedState, move: Vector) -> PredictedState:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lossyfl.compressors.base import Compressor, SendContext
 from lossyfl.errors import FrameError
-from lossyfl.links.base import AbstractDownlink, Sent
+from lossyfl.links.base import AbstractDownlink, Incremental, Sent
 from lossyfl.types import Quantized, Vector
 from lossyfl.wire.adding import terms_of
 from lossyfl.wire.codec import decode_update
@@ -26,14 +26,13 @@ class TrackedState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tracked(AbstractDownlink[TrackedState]):
+class Tracked(Incremental[TrackedState], AbstractDownlink[TrackedState]):
     """Sends Q(x - estimate)."""
 
     compressor: Compressor
 
     keeps_error = False
     forgets_error = False
-    incremental = True
 
     def init(self, start: Vector) -> TrackedState:
         """Both ends hold `start`."""
@@ -51,11 +50,6 @@ class Tracked(AbstractDownlink[TrackedState]):
         """The estimate, moved by the frame."""
         estimate = state.estimate + plain_update(frame, len(state.estimate))
         return estimate, TrackedState(estimate=estimate)
-
-    def undo(self, frame: bytes, state: TrackedState) -> TrackedState:
-        """Nothing: all later frames build on this one, so whoever missed it is sent it again."""
-        del frame
-        return state
 
 
 def moved(estimate: Vector, made: Quantized) -> Vector:

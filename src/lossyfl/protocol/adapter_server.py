@@ -44,7 +44,9 @@ class AdapterServer(Server):
             allowed = "changed before the first reply of a round"
             raise InputError("number", of="a device", allowed=allowed, got="after it")
         self._members.rename(numbers)
-        self._aggregation.call(dict(sorted(renamed(collected.participants, numbers).items())))
+        self._aggregation.set_participants(
+            dict(sorted(renamed(collected.participants, numbers).items()))
+        )
         self.ledger.rename(numbers)
 
     def set_participants(self, samples: Mapping[int, int]) -> None:
@@ -58,7 +60,7 @@ class AdapterServer(Server):
             raise InputError(f"round {self.round}", of="Server", allowed=allowed, got=got)
         for device, count in samples.items():
             self.join(device, count)
-        self._aggregation.call(self._members.weights(samples))
+        self._aggregation.set_participants(self._members.weights(samples))
 
     def compare(self, replies: Mapping[int, bytes]) -> None:
         """Compare the norms of all replies of a first round before the first is taken, if they are in hand.

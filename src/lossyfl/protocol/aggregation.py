@@ -102,16 +102,16 @@ class Aggregation:
         self._members, self._ledger, self._rule, self._threads = members, ledger, rule, threads
         self._expected, self.is_open = expected, is_open
         self._is_quiet = False  # whether this is a first round in which most replies are zeros
-        self._call(collected.participants)
+        self._expect(collected.participants)
 
-    def _call(self, participants: dict[int, int]) -> None:
+    def _expect(self, participants: dict[int, int]) -> None:
         """Expect replies of these devices, with their weights."""
         self.collected.participants, self.order = participants, tuple(participants)
         self._expected = replace(self._expected, weight=sum(participants.values()))
 
-    def call(self, participants: dict[int, int]) -> None:
+    def set_participants(self, participants: dict[int, int]) -> None:
         """Expect replies of others than before; none has come yet."""
-        self._call(participants)
+        self._expect(participants)
         self.collected.before = {}
         self._is_quiet = False
 

@@ -64,7 +64,7 @@ class Broadcaster:
         """What the downlink remembers besides the estimate, by name."""
         return beside_estimate(self._state)
 
-    def read(self, estimate: Vector, saved: Arrays) -> HasEstimate | None:
+    def downlink_state(self, estimate: Vector, saved: Arrays) -> HasEstimate | None:
         """The downlink's state with these vectors; None if they are another link's."""
         return downlink_from(self._downlink, estimate, saved)
 

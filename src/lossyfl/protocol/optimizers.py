@@ -74,7 +74,7 @@ class Momentum:
         return Moments(first=np.zeros(entries, dtype=np.float32))
 
     def step(self, update: Vector, moments: Moments) -> tuple[Vector, Moments]:
-        """Rate m'."""
+        """The step along the momentum, rate m', and the moments after it."""
         first = np.float32(self.beta) * moments.first + update
         return np.float32(self.rate) * first, Moments(first=first)
 
@@ -100,7 +100,7 @@ class Adam:
         return Moments(first=zeros, second=zeros)
 
     def step(self, update: Vector, moments: Moments) -> tuple[Vector, Moments]:
-        """Rate m' / (sqrt(v') + floor)."""
+        """The step rate m' / (sqrt(v') + floor), entry by entry, and the moments after it."""
         b1, b2, one = np.float32(self.beta1), np.float32(self.beta2), np.float32(1)
         first = b1 * moments.first + (one - b1) * update
         second = b2 * moments.second + (one - b2) * update * update

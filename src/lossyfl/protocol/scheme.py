@@ -1,8 +1,8 @@
 """What a scheme is: a pair of links, what the server does between them, and what is refused of it.
 
 Errors of quantizing must stay small where they are kept, and must be right in the mean where they are not. A
-scheme asks its links what becomes of theirs (`keeps_error`, `forgets_error`), so that a link from
-outside the package is held to the same rules.
+scheme asks its links what becomes of theirs (`keeps_error`, `forgets_error`) and its quantizers what theirs
+are like (`unbiased`, `errors_grow`), so that one from outside the package is held to the same rules.
 """
 
 import warnings
@@ -14,8 +14,6 @@ from lossyfl.compressors import Compressor
 from lossyfl.errors import Caution, InputError, one_of
 from lossyfl.links import Downlink, Link
 from lossyfl.protocol.optimizers import Optimizer
-from lossyfl.quantizers.rotated import Rotated
-from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.types import Quantizer
 
 ServerModel = Literal["estimate", "preserved"]
@@ -79,19 +77,20 @@ class Scheme:
             raise InputError("predict", of=self.name, allowed=allowed, got="true")
 
     def _check_kept(self, entries: int | None = None) -> None:
-        """Raise where errors are kept that are known to grow: one level on one range for all entries."""
-        if self._keeps_coarse_errors(entries):
-            why = "with kept errors 1 diverges on one range for all"
-            allowed = f"at least 2, or damping=true: {why}"
-            raise InputError("q", of=self.name, allowed=allowed, got=1)
+        """Raise where errors are kept that are known to grow."""
+        for quantizer in self._growing(entries):
+            allowed = "one whose kept errors do not grow: q >= 2, a shorter scale, or damping=true"
+            raise InputError("quantizer", of=self.name, allowed=allowed, got=quantizer)
 
-    def _keeps_coarse_errors(self, entries: int | None) -> bool:
-        return any(
-            _is_coarse(each, entries)
+    def _growing(self, entries: int | None) -> list[Quantizer]:
+        """The quantizers whose errors are kept, and are known to grow."""
+        return [
+            each
             for link in (self.downlink, self.uplink)
             if self._keeps(link) and link.compressor is not None and not link.compressor.damped
             for each in link.compressor.quantizers
-        )
+            if _errors_grow(each, entries)
+        ]
 
     def _keeps(self, link: Link[Any]) -> bool:
         """Whether a link's errors come again: it keeps them, or the server's own model does."""
@@ -105,10 +104,10 @@ class Scheme:
         ()
         """
         link, said = self.downlink, list[str]()
-        if not self.guarded and self._keeps_coarse_errors(entries):
+        if not self.guarded and (growing := self._growing(entries)):
             said.append(
-                f"{self.name} with q = 1 keeps errors that grow from round to round on one range for all "
-                "entries: training will diverge; q >= 2, a shorter scale or damping=true keep them small"
+                f"{self.name} keeps errors of {growing[0]} that grow from round to round: training will "
+                "diverge; q >= 2, a shorter scale or damping=true keep them small"
             )
         compensates = link.incremental and link.keeps_error
         if compensates and self.server_model == "preserved":
@@ -139,14 +138,12 @@ class Scheme:
             self.first.check(tensors)
 
 
-def _is_coarse(quantizer: Quantizer, entries: int | None) -> bool:
-    """Whether it is the paper's with one level on one range for all entries."""
-    plain = quantizer.inner if isinstance(quantizer, Rotated) else quantizer
-    if not isinstance(plain, Stochastic) or plain.levels > 1:
+def _errors_grow(quantizer: Quantizer, entries: int | None) -> bool:
+    """Whether errors that are kept do in a model of so many entries, if that is known."""
+    scale = quantizer.scale
+    if scale == "tensor" or not quantizer.errors_grow:
         return False
-    if isinstance(plain.scale, int):
-        return entries is not None and plain.scale >= entries
-    return plain.scale == "model"
+    return scale == "model" or (entries is not None and scale >= entries)
 
 
 def _quantizers(link: Link[Any]) -> tuple[Quantizer, ...]:

@@ -78,7 +78,7 @@ class Server:
         self._members = Membership()
         self.ledger = Ledger(sink=sink)
         self.measured: Measured | None = None
-        self._aggregate(Collected.none({}, len(start)), Norms(), is_open=False)
+        self._begin_aggregation(Collected.none({}, len(start)), Norms(), is_open=False)
         for device, count in samples.items():
             self.join(device, count)
 
@@ -119,7 +119,7 @@ class Server:
     def restore(self, state: ServerState) -> None:
         """Go on from a saved state; it must be of this scheme."""
         self.scheme.check_state(state.scheme, of="Server")
-        link = self._broadcaster.read(state.estimate, state.link)
+        link = self._broadcaster.downlink_state(state.estimate, state.link)
         if link is None:
             allowed = f"of the scheme {self.scheme.name}"
             raise InputError("state", of="Server", allowed=allowed, got="another's")
@@ -132,7 +132,7 @@ class Server:
         counts = ((each.reason, each.count) for each in state.refused)
         self.ledger.refusals = Refusals(state.refusals, counts)
         self.measured = None
-        self._aggregate(Collected.of(state), state.norms.copied(), is_open=state.is_open)
+        self._begin_aggregation(Collected.of(state), state.norms.copied(), is_open=state.is_open)
 
     @property
     def round(self) -> int:
@@ -206,7 +206,7 @@ class Server:
             self._send_broadcast()
         self._broadcaster.open_round()
         collected = Collected.none(self._members.weights(chosen), len(self._theta))
-        self._aggregate(collected, self._aggregation.norms, is_open=True)
+        self._begin_aggregation(collected, self._aggregation.norms, is_open=True)
 
     def _has_other_listeners(self, participants: Iterable[int]) -> bool:
         """Whether the scheme has to begin anew, because others listen than to the last broadcast."""
@@ -255,7 +255,7 @@ class Server:
         """What the reply of a device must say of itself in this round."""
         return self._aggregation.meta(device)
 
-    def _aggregate(self, collected: Collected, norms: Norms, *, is_open: bool) -> None:
+    def _begin_aggregation(self, collected: Collected, norms: Norms, *, is_open: bool) -> None:
         """From now on `accept` adds to these replies, or finds all late if the round is closed."""
         expected = Expected(
             entries=len(self._theta),
@@ -275,7 +275,7 @@ class Server:
         self._step()
         collected, norms = self._aggregation.collected, self._aggregation.norms
         norms.next_round()
-        self._aggregate(replace(collected, participants={}), norms, is_open=False)
+        self._begin_aggregation(replace(collected, participants={}), norms, is_open=False)
 
     def _step(self) -> None:
         """Move theta by the sum, or refuse all replies where that would not give a finite model."""

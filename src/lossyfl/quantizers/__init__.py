@@ -11,7 +11,7 @@ _registry: Registry[Quantizer] = Registry(
     "quantizer",
     makes="a quantizer (lossyfl.Quantizer)",
     methods=("quantize", "error_bound", "nominal_bits"),
-    values=("scale", "unbiased"),
+    values=("scale", "unbiased", "errors_grow"),
 )
 register = _registry.register
 

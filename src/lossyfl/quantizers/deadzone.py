@@ -54,6 +54,7 @@ class Deadzone:
     scale: Scale = "model"
 
     unbiased = False
+    errors_grow = False
 
     def __post_init__(self) -> None:
         check_scale(self.scale, of="Deadzone")

@@ -56,6 +56,7 @@ class Dithered:
     scale: Scale = "model"
 
     unbiased = True
+    errors_grow = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.step, int | float) or not 0 < self.step < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 @register("eden")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eden:
-    """`bits` an entry, before entropy coding; scales per model or per block of the rotated vector."""
+    """`bits` per entry, before entropy coding; scales per model or per block of the rotated vector."""
 
     bits: int = 1
     aim: Aim = "unbiased"
@@ -63,6 +63,8 @@ class Eden:
     def unbiased(self) -> bool:
         """As it was asked for."""
         return self.aim == "unbiased"
+
+    errors_grow = False
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of the rotated vector."""

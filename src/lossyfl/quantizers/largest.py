@@ -36,6 +36,7 @@ class AbstractLargest(ABC):
     scale: Scale = "model"
 
     unbiased = False
+    errors_grow = False
 
     def __post_init__(self) -> None:
         keep, name = self.keep, type(self).__name__

@@ -48,6 +48,7 @@ class Natural:
     scale: Scale = "model"
 
     unbiased = True
+    errors_grow = False
 
     def __post_init__(self) -> None:
         check_scale(self.scale, of="Natural")
@@ -76,7 +77,7 @@ class Natural:
         return Quantized(symbols=symbols, bounds=whole, table=table, counts=counts)
 
     def error_bound(self, entries: int) -> float:
-        """1/8."""
+        """The variance of an entry halfway between two powers of two, 1/8."""
         del entries
         return 1 / 8
 

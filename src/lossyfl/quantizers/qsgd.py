@@ -29,6 +29,7 @@ class Qsgd:
     scale: Scale = "model"
 
     unbiased = True
+    errors_grow = False
 
     def __post_init__(self) -> None:
         check_levels(self.levels, of="Qsgd")

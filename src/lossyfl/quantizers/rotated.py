@@ -49,6 +49,11 @@ class Rotated:
         return self.inner.unbiased
 
     @property
+    def errors_grow(self) -> bool:
+        """Whether those of the inner quantizer do: a rotation changes no length."""
+        return self.inner.errors_grow
+
+    @property
     def scale(self) -> Scale:
         """The inner quantizer's."""
         return self.inner.scale

@@ -30,6 +30,7 @@ class Sign:
     scale: Scale = "model"
 
     unbiased = False
+    errors_grow = False
 
     def __post_init__(self) -> None:
         check_scale(self.scale, of="Sign")

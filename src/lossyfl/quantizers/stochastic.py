@@ -61,6 +61,11 @@ class Stochastic:
         check_levels(self.levels, of="Stochastic")
         check_scale(self.scale, of="Stochastic")
 
+    @property
+    def errors_grow(self) -> bool:
+        """With one level: an entry near 0 may be rounded to the largest, so that its error is as large."""
+        return self.levels == 1
+
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         """The symbols of `x`: one pass for the ranges, one for the symbols and their counts."""
         low = np.empty(len(bounds) - 1, dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""How large, or how exact: "20kB", "0.5bit" an entry, or "nmse=0.1".
+"""How large, or how exact: "20kB", "0.5bit" per entry, or "nmse=0.1".
 
 A size is of symbols and their tables. An error is relative, ||Q(x) - x||^2 / ||x||^2. A text is read once,
 where somebody wrote it; from there on it is a Target.
@@ -14,7 +14,7 @@ from lossyfl.quantizers import adjustable_names
 from lossyfl.types import Quantizer
 
 UNITS = {"bit": 1, "B": 8, "kB": 8_000, "MB": 8_000_000, "GB": 8_000_000_000}
-ALLOWED = 'a size as "20kB", a rate as "0.5bit" an entry, or an error as "nmse=0.1"'
+ALLOWED = 'a size as "20kB", a rate as "0.5bit" per entry, or an error as "nmse=0.1"'
 SLACK = 0.02
 """How far an error may miss what was asked for: magnitudes are known by bins, which have a width."""
 

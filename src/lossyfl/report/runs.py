@@ -61,7 +61,7 @@ def find(folders: Iterable[Path]) -> list[Run]:
 def read(folder: Path) -> Run:
     """The run of one results directory."""
     try:
-        rounds = read_rounds(folder / "rounds.jsonl")
+        rounds = read_rounds(Results(folder).rounds)
         return Run(
             name=str(folder).encode(errors="replace").decode(),  # any bytes may name a folder
             settings=experiment(read_toml(folder / "config.toml")),
@@ -79,7 +79,7 @@ def _results(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     found = [path.parent for path in folder.rglob("config.toml")]
-    return [path for path in found if (path / "rounds.jsonl").is_file()]
+    return [path for path in found if Results(path).has_rounds]
 
 
 def _about(path: Path) -> About:

@@ -2,7 +2,7 @@
 
 config.toml        every setting; `lossyfl run config.toml` repeats the run
 run.json           versions, machine, command, state, and a summary at the end
-rounds.jsonl       a line per round: accuracy, losses, bytes, times (`records.Round`)
+rounds.jsonl       a line per round: accuracy, losses, bytes, times (`records.Round`); or rounds.jsonl.gz
 ledger.csv         every frame (`ledger_file`)
 model.safetensors  the model at the end
 checkpoint/        what `lossyfl resume` goes on from; may be deleted when the run is done
@@ -37,7 +37,7 @@ from lossyfl.files.safetensors import File, Tensor
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.results import ledger_file, machine
 from lossyfl.results.experiment import Experiment, experiment, read_toml
-from lossyfl.results.records import Round, read_rounds
+from lossyfl.results.records import Round, packed, read_rounds
 from lossyfl.results.summary import summarize
 from lossyfl.types import Vector
 
@@ -64,6 +64,11 @@ class Results:
         self.rounds, self.ledger = folder / "rounds.jsonl", folder / "ledger.csv"
         self.model, self.checkpoint = folder / "model.safetensors", folder / "checkpoint"
         self.updates = folder / "updates"
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether `read_rounds` finds a file."""
+        return self.rounds.is_file() or packed(self.rounds).is_file()
 
     def create(self, settings: Experiment) -> None:
         """Write all that is known before the first round."""
@@ -106,7 +111,8 @@ class Results:
         """Whether anything would be lost with what is there."""
         if self.rounds.is_file():
             return self.rounds.stat().st_size > 0
-        return any(self.checkpoint.glob("*.safetensors"))  # somebody took the rounds away
+        # Else somebody took the rounds away.
+        return self.has_rounds or any(self.checkpoint.glob("*.safetensors"))
 
     def _holds_a_run(self) -> bool:
         """Whether the settings of a run are there; other files have that name, too."""
@@ -125,7 +131,8 @@ class Results:
 
     def _files(self) -> tuple[Path, ...]:
         """All files but those in folders; the settings last."""
-        return (self.about, self.rounds, self.ledger, self.model, self.config)
+        rounds = (self.rounds, packed(self.rounds))
+        return (self.about, *rounds, self.ledger, self.model, self.config)
 
     def clear(self) -> None:
         """Remove what a run has written, and nothing else; the settings last: they say whose folder it is."""

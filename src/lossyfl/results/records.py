@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, cast, get_args, get_type_hints
 
 from lossyfl.errors import InputError
-from lossyfl.files.reading import parse_json, read_text
+from lossyfl.files.reading import decoded, parse_json, read_text
+from lossyfl.files.unpack import read_unpacked
 from lossyfl.protocol.entries import EntryKind, View
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.measures import Measured
@@ -161,10 +162,23 @@ def downlink(ledger: Ledger, view: View = "broadcast") -> Traffic:
 
 
 def read_rounds(path: Path) -> list[Round]:
-    """All whole lines of a file that may still be growing."""
-    text = read_text(path, of="a run") if path.is_file() else ""
+    """All whole lines of a file that may still be growing, or of `packed(path)`; none if there is neither."""
+    text = _read_text(path)
     whole = text[: text.rfind("\n") + 1].splitlines()
     return [_read(line, number, path.name) for number, line in enumerate(whole, start=1)]
+
+
+def packed(path: Path) -> Path:
+    """Where `gzip` puts a file: a run that is over is kept in a sixth of the space."""
+    return path.with_name(f"{path.name}.gz")
+
+
+def _read_text(path: Path) -> str:
+    if path.is_file():
+        return read_text(path, of="a run")
+    if packed(path).is_file():
+        return decoded(read_unpacked(packed(path), of="a run"), of=packed(path).name)
+    return ""
 
 
 def _read(line: str, number: int, name: str) -> Round:

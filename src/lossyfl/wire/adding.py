@@ -77,8 +77,7 @@ def _terms(opened: Opened | Vector, threads: int) -> Terms:
     if opened.table.blocks == 1 and isinstance(coded, body.Coded):
         digits = digit_table(coded.alphabet, coded.group)
         return Letters(letters=coded.letters(threads), values=opened.table.rows(0, 1)[0][digits])
-    symbols = frame.unpack_symbols(opened, threads)
-    return Blocks(symbols=symbols, bounds=opened.bounds, table=opened.table)
+    return Blocks(symbols=coded.symbols(threads), bounds=opened.bounds, table=opened.table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

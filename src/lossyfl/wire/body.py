@@ -11,7 +11,7 @@ there are no segments.
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from lossyfl.kernels.short import read_short, room_for, write_short
 from lossyfl.kernels.wide import pop_wide, push_wide, starts_of
 from lossyfl.types import Counts, Symbols, UniformTable, Vector, symbol_type
 from lossyfl.wire import counts as wire_counts
+from lossyfl.wire.histogram import entropy
 from lossyfl.wire.model import MAX_LETTERS, Frequencies, Model
 
 S = TypeVar("S", bound=np.generic)
@@ -143,6 +144,10 @@ class Coded:
     edges: NDArray[np.int64]
     offset: int
 
+    classes: ClassVar[int] = 0
+    side: ClassVar[int] = 0
+    """Symbols are coded alike wherever they are."""
+
     def letters(self, threads: int) -> Symbols:
         """The letters alone: all that can be wrong with the segments shows here."""
         if not self.model.group:
@@ -180,6 +185,11 @@ class Coded:
     def segments(self) -> int:
         """The number of segments."""
         return len(self.edges) - 1
+
+    def entropy(self) -> float:
+        """The entropy of the symbols by the counts that the frame carries, in bits."""
+        weights = self.weights.astype(np.int64)
+        return entropy(weights) * self.entries / int(weights.sum())
 
     def _fill(
         self,

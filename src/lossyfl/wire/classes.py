@@ -8,7 +8,7 @@ What is known before a symbol is read is where every class begins, so symbols tr
 
 import struct
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ PASSES = 3
 LONG = 1 << 19
 """Vectors of more entries have one pass."""
 BUSY_AT_ONCE = 1 << 15
-"""Of more busy entries some are looked at."""
+"""Of more busy entries a part is read."""
 
 
 @dataclass(slots=True)
@@ -156,6 +156,14 @@ class ClassCoded:
     data: NDArray[np.uint8]
     edges: NDArray[np.int64]
     offset: int
+
+    group: ClassVar[int] = 0
+    """Letters differ by class."""
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return len(self.tables.groups)
 
     @property
     def segments(self) -> int:

@@ -12,7 +12,6 @@ from lossyfl.streams import Stream
 from lossyfl.types import Quantized, Quantizer, Shape, UniformTable, Vector
 from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
-from lossyfl.wire.classes import ClassCoded
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Bytes, FrameMeta, read_header
 from lossyfl.wire.histogram import entropy
 from lossyfl.wire.shapes import lengths_of
@@ -158,11 +157,10 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         check_values(quantized, threads)
         blocks = opened.table.blocks
         coded -= frames.shared_nbytes(opened)
-        letters, segments = frames.coder_shape(opened)
-        by_class = entropy(counts)
-        if isinstance(opened.symbols, ClassCoded):
-            classes, side = len(opened.symbols.tables.groups), opened.symbols.side
-            by_class = opened.symbols.entropy()
+        coder = opened.symbols
+        letters, segments = coder.group, coder.segments
+        classes, side = coder.classes, coder.side
+        by_class = coder.entropy() if classes else entropy(counts)
         if isinstance(opened.table, UniformTable):
             levels = opened.table.levels
             paper_bits = facts.frame_paper_bits(opened)

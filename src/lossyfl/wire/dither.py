@@ -32,7 +32,7 @@ def steps_of(table: UniformTable) -> Vector:
 
 
 def take_off(x: Vector, bounds: Bounds, table: UniformTable, seed: int) -> None:
-    """Make it x - step * noise, in two roundings an entry."""
+    """Make it x - step * noise, in two roundings per entry."""
     fits(kernels.take_off_dither(x, bounds, steps_of(table), seed, KEY))
 
 

@@ -1,15 +1,11 @@
 """What a frame costs, and what the paper would have counted for it."""
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from lossyfl.types import Vector, paper_bits
-from lossyfl.wire import body, classes, frame
+from lossyfl.wire import frame
 from lossyfl.wire.frame import Opened
 from lossyfl.wire.header import HARD_LIMIT, Bytes, read_header
-from lossyfl.wire.histogram import entropy
 
 PAPER_FLOAT_BITS = 33
 """What the paper charges for an exact entry."""
@@ -45,12 +41,7 @@ def facts_of(opened: Opened | Vector, nbytes: int) -> Facts:
         bits = float(PAPER_FLOAT_BITS * entries)
         return Facts(nbytes=nbytes, entries=entries, paper_bits=bits, entropy_bits=32.0 * entries)
     header = opened.header
-    symbols = header.symbols * math.log2(header.alphabet)
-    if isinstance(opened.symbols, body.Coded):
-        weights = opened.symbols.weights.astype(np.int64)
-        symbols = entropy(weights) * header.symbols / int(weights.sum())
-    if isinstance(opened.symbols, classes.ClassCoded):
-        symbols = opened.symbols.entropy()
+    symbols = opened.symbols.entropy()
     paper = frame_paper_bits(opened)
     return Facts(nbytes=nbytes, entries=header.entries, paper_bits=paper, entropy_bits=symbols)
 

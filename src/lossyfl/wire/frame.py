@@ -170,18 +170,13 @@ class Opened:
     header: Header
     bounds: Bounds
     table: Table
-    symbols: Symbols | body.Coded | classes.ClassCoded
+    symbols: body.Coded | classes.ClassCoded | radix.RadixCoded
     rotation: Rotation | None
     dither: int | None
 
 
-def open_frame(frame: Bytes, max_entries: int = MAX_ENTRIES) -> Opened | Vector:
-    """The parts of a frame; a raw frame is its vector."""
-    return open_body(frame, read_header(frame, max_entries))
-
-
 def open_body(frame: Bytes, header: Header) -> Opened | Vector:
-    """The parts of a frame whose header has been read."""
+    """The parts of a frame whose header has been read; a raw frame is its vector."""
     data = memoryview(frame).cast("B")[: -CHECKSUM.size]
     at = header.nbytes
     if header.coding is Coding.RAW:
@@ -201,7 +196,7 @@ def open_body(frame: Bytes, header: Header) -> Opened | Vector:
     table = tables.read_table(data[at:], header.form, header.alphabet, blocks, offset=at)
     at += tables.table_nbytes(header.form, header.alphabet, blocks)
     if header.coding is Coding.RADIX:
-        symbols = radix.unpack(data[at:], header.symbols, header.alphabet, offset=at)
+        symbols = radix.open_coded(data[at:], header.alphabet, header.symbols, offset=at)
     elif header.coding is Coding.CLASSES:
         symbols = classes.open_coded(data[at:], header.alphabet, header.symbols, offset=at)
     else:
@@ -258,7 +253,7 @@ def reconstruct(opened: Opened, threads: int = 1) -> Vector:
     """The vector of an opened frame."""
     threads = parallel.wake(parallel.useful_threads(threads, opened.header.entries))
     plain = opened.table.blocks == 1 and opened.rotation is None and opened.dither is None
-    if plain and isinstance(opened.symbols, body.Coded | classes.ClassCoded):
+    if plain:
         return opened.symbols.values(opened.table.rows(0, 1)[0], threads)
     return values(unpack_quantized(opened, threads), threads)
 
@@ -266,7 +261,7 @@ def reconstruct(opened: Opened, threads: int = 1) -> Vector:
 def unpack_quantized(opened: Opened, threads: int = 1) -> Quantized:
     """The symbols of an opened frame, with all that turns them into floats."""
     return Quantized(
-        symbols=unpack_symbols(opened, threads),
+        symbols=opened.symbols.symbols(threads),
         bounds=opened.bounds,
         table=opened.table,
         rotation=opened.rotation,
@@ -274,26 +269,8 @@ def unpack_quantized(opened: Opened, threads: int = 1) -> Quantized:
     )
 
 
-def unpack_symbols(opened: Opened, threads: int = 1) -> Symbols:
-    """The symbols of an opened frame."""
-    coded = opened.symbols
-    return coded.symbols(threads) if isinstance(coded, body.Coded | classes.ClassCoded) else coded
-
-
 def shared_nbytes(opened: Opened) -> int:
     """The size of seeds, blocks and tables."""
     seeds = SEED.size * (opened.header.rotated + opened.header.dithered)
     blocks = len(tables.write_blocks(opened.bounds))
     return seeds + blocks + len(tables.write_table(opened.table))
-
-
-def coder_shape(opened: Opened) -> tuple[int, int]:
-    """Symbols per letter and number of segments, 0 and 0 where nothing is entropy-coded.
-
-    Letters that differ by class count 0.
-    """
-    if isinstance(opened.symbols, classes.ClassCoded):
-        return 0, opened.symbols.segments
-    if not isinstance(opened.symbols, body.Coded):
-        return 0, 0
-    return opened.symbols.group, opened.symbols.segments

@@ -124,7 +124,7 @@ class Header:
 
     @property
     def symbols(self) -> int:
-        """The number of symbols: one an entry, or of the padded vector if it is rotated."""
+        """The number of symbols: one per entry, or of the padded vector if it is rotated."""
         return padded_length(self.entries) if self.rotated else self.entries
 
 

@@ -4,12 +4,16 @@ The smallest code for short vectors, whose counts would cost more than they save
 alphabets that are powers of two. Needs no model and no table.
 """
 
+import math
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
 from lossyfl.errors import FrameError
-from lossyfl.types import Symbols, symbol_type
+from lossyfl.kernels.values import look_up
+from lossyfl.types import Symbols, Vector, symbol_type
 
 CHUNK = 1 << 16  # words converted at a time, so that no temporary is as large as the vector
 
@@ -60,6 +64,41 @@ def pack(symbols: Symbols, alphabet: int) -> bytes:
         tail = tail * alphabet + symbol
     parts.append(tail.to_bytes(_tail_bytes(alphabet, len(symbols) % digits), "little"))
     return b"".join(parts)
+
+
+@dataclass(slots=True)
+class RadixCoded:
+    """Symbols that were packed. What a coder has, letters, segments and classes, there is none of."""
+
+    unpacked: Symbols
+    alphabet: int
+
+    group: ClassVar[int] = 0
+    segments: ClassVar[int] = 0
+    classes: ClassVar[int] = 0
+    side: ClassVar[int] = 0
+
+    def symbols(self, threads: int) -> Symbols:
+        """The symbols themselves."""
+        del threads
+        return self.unpacked
+
+    def values(self, row: Vector, threads: int) -> Vector:
+        """`row[symbol]` for every symbol."""
+        del threads
+        out = np.empty(len(self.unpacked), dtype=row.dtype)
+        bounds = np.array((0, len(out)), dtype=np.int64)
+        assert look_up(self.unpacked, bounds, np.ascontiguousarray(row)[None], out) >= 0
+        return out
+
+    def entropy(self) -> float:
+        """Their entropy in bits if all are equally frequent: the frame says nothing else."""
+        return len(self.unpacked) * math.log2(self.alphabet)
+
+
+def open_coded(data: memoryview, alphabet: int, entries: int, *, offset: int) -> RadixCoded:
+    """The symbols behind `pack`."""
+    return RadixCoded(unpack(data, entries, alphabet, offset=offset), alphabet)
 
 
 def unpack(data: memoryview, entries: int, alphabet: int, *, offset: int) -> Symbols:

@@ -6,7 +6,7 @@ linear transform of the paper's benchmark LTGM. For x padded with zeros to n = 2
     rotate(x) = H D x / sqrt(n)        unrotate(z) = D H z / sqrt(n)
 
 where D has random signs and H is the Walsh-Hadamard matrix, H H = n I. Without signs (D = I) the first entry
-is the sum of all, which grows where weights drift together: the reading of LTGM that fits the paper's words
+is the sum of all, which grows where weights move together: the reading of LTGM that fits the paper's words
 best. H is never formed: with
 H_2n = [[H, H], [H, -H]], a stage of stride h maps every pair (a, b) at distance h to (a + b, a - b),
 and k stages make H. Their order is fixed, so the result is the same to the bit everywhere.
@@ -61,6 +61,6 @@ def hadamard(z: Vector) -> None:
 
 
 def _flip(z: Vector, seed: int) -> None:
-    """Change signs at random, by one bit an entry."""
+    """Change signs at random, by one bit per entry."""
     words = Stream(seed, SIGNS).bits(0, -(-len(z) // 32))
     fits(flip_signs(z.view(np.uint32), words))

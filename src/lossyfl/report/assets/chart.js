@@ -152,13 +152,13 @@ class Chart {
     this.svg.append(clip, layer);
     this.paths = [];
     for (const { group, points } of this.curves) {
-      const lines = thinned(this.visible(points), this.sx);
+      const lines = subsampled(this.visible(points), this.sx);
       if (lines.length && lines[0].low !== undefined) {
         this.addPath(layer, group, "area", { d: bandPath(lines, this.sx, this.sy), fill: colour(group) });
       }
     }
     for (const { group, points } of this.curves) {
-      const lines = thinned(this.visible(points), this.sx);
+      const lines = subsampled(this.visible(points), this.sx);
       const dashes = { stroke: colour(group), "stroke-dasharray": group.dash.join(" ") };
       this.addPath(layer, group, "curve", { d: linePath(lines, this.sx, this.sy), ...dashes });
       if (lines.length <= 20) this.addDots(layer, group, lines);

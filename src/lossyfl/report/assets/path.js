@@ -1,5 +1,5 @@
 // Points to SVG paths. More points than pixels become the lowest and the highest of each pixel.
-function thinned(points, sx) {
+function subsampled(points, sx) {
   const out = [];
   let column = null;
   let bucket = [];
