@@ -27,7 +27,7 @@ MAX_ENTRIES = 1 << 24  # as in wire.header, which is too heavy to import here; a
 
 @app.command()
 def encode(
-    source: Annotated[Path, typer.Argument(help="A .npy vector or a .safetensors model.")],
+    source: Annotated[Path, typer.Argument(help="A .npy array or a .safetensors model.")],
     output: Annotated[
         Path | None,
         typer.Option("--out", "-o", "--output", help="Default: SOURCE with .lfl added."),

@@ -12,10 +12,11 @@ from lossyfl.compressors.plans import BudgetPlan, plan
 from lossyfl.errors import InputError, OutOfReach
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.quantizers.targets import Adjustable, Target, adjustable
-from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.types import Quantized, Quantizer, Shape, Vector
 from lossyfl.wire import frame
 from lossyfl.wire.header import CHECKSUM, HEADER, Kind
 from lossyfl.wire.rotation import padded_length
+from lossyfl.wire.shapes import entries_of, lengths_of
 from lossyfl.wire.tables import write_blocks
 from lossyfl.wire.vectors import block_bounds
 
@@ -85,11 +86,11 @@ class Budget:
         """The one whose size is set."""
         return (self.quantizer,)
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
         """Raise if a budget is below the smallest frame or above exact floats, or spent too early."""
         if rounds is not None:
             self.plan.check(rounds, of=self.of)
-        entries = sum(tensors)
+        entries = entries_of(tensors)
         raw = frame.raw_nbytes(entries)
         least = SMALLEST + _scales_nbytes(self.quantizer, tensors)
         for each in self.plan.targets:
@@ -142,14 +143,14 @@ class Budget:
         return made, packed(made, context)
 
 
-def _scales_nbytes(quantizer: Quantizer, tensors: Sequence[int]) -> int:
+def _scales_nbytes(quantizer: Quantizer, tensors: Sequence[Shape]) -> int:
     """The bytes of scales, and of the lengths of blocks, where there is more than one for the model."""
     if quantizer.scale == "model":
         return 0
-    entries = sum(tensors)
+    entries = entries_of(tensors)
     if isinstance(quantizer, Rotated):
         entries = padded_length(entries)
-    bounds = block_bounds(quantizer.scale, entries, tuple(tensors))
+    bounds = block_bounds(quantizer.scale, entries, lengths_of(tensors))
     return 4 * (len(bounds) - 1) + len(write_blocks(bounds))
 
 

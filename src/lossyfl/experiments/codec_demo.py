@@ -50,11 +50,11 @@ def measure() -> list[DemoRow]:
     tensors = [t for t in safetensors.parse(asset, of="the example").tensors if t.dtype == "F32"]
     parts = [np.frombuffer(tensor.data, dtype="<f4") for tensor in tensors]
     x = np.concatenate(parts).astype(np.float32)
-    lengths = [len(part) for part in parts]
+    shapes = [tensor.shape for tensor in tensors]
     rows: list[DemoRow] = []
     for levels, scale in CHOICES:
         quantizer = Stochastic(levels=levels, scale=scale)
-        frame = encode(x, quantizer, rng=stream(0), tensors=lengths)
+        frame = encode(x, quantizer, rng=stream(0), tensors=shapes)
         info = inspect(frame)
         error = float(np.sum((decode(frame) - x) ** 2) / np.sum(x**2))
         rows.append(
