@@ -47,6 +47,7 @@ class Sums:
     plain_errors: list[float] = field(default_factory=list[float])
 
     def line(self, name: str) -> str:
+        """All of it, for a direction."""
         saved = 100 * (1 - self.shaped / self.plain)
         said = f"  {name:5} {self.frames:5} frames {self.plain:10,} B without shapes {self.shaped:10,} B with"
         error, plain = np.mean(self.errors), np.mean(self.plain_errors)
@@ -61,9 +62,11 @@ class Watched(AbstractWrapper):
 
     @property
     def damped(self) -> bool:
+        """As the inner compressor."""
         return self.inner.damped
 
     def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
+        """What the inner compressor makes."""
         made, frame = self.inner.make(x, context)
         sums, other = self.sums, made
         sums.frames += 1
