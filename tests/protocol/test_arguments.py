@@ -52,7 +52,7 @@ def test_wrong_arguments_are_refused_at_once(wrong: dict[str, Any], message: str
 
 
 @pytest.mark.parametrize("tensors", [(2, 3), np.array([2, 3]), [[2], (3, 1)], [(), (2, 2)]])
-def test_tensors_are_lengths_or_shapes_of_any_kind(tensors: Any) -> None:
+def test_tensors_are_lengths_or_shapes_of_any_kind(tensors: Any) -> None:  # noqa: ANN401
     chosen = scheme("lfl:scale=tensor")
     server = Server(laplace(5), chosen, samples={0: 1}, tensors=tensors)
     device = Device(0, chosen, tensors=tensors)

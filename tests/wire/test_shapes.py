@@ -52,7 +52,7 @@ def test_lengths_and_shapes_of_any_kind_are_taken() -> None:
 
 
 @pytest.mark.parametrize("wrong", [5, ["ab"], [2.5], [(2, 0.5)], [None], [[(2, 2)]]])
-def test_what_is_no_length_or_shape_is_refused(wrong: Any) -> None:
+def test_what_is_no_length_or_shape_is_refused(wrong: Any) -> None:  # noqa: ANN401
     with pytest.raises(InputError, match="tensors of it must be lengths or shapes of tensors"):
         as_shapes(wrong, of="it")
 
