@@ -25,7 +25,8 @@ CHOICES: tuple[tuple[int, Scale], ...] = (
 
 LEGEND = """\
 bytes    len(frame), with header, tables and checksum
-bits     of these per entry; beside them the symbols' entropy and the paper's R_Q
+bits     of these per entry; beside them the entropy of all symbols together and the paper's R_Q; symbols
+         are coded by row and column, so that frames may be below it
 error    ||x - x_hat||^2 / ||x||^2 of this one draw; the mean of x_hat is x
 next     lossyfl codec encode model.safetensors, with a model of yours"""
 

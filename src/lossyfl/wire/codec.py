@@ -139,8 +139,9 @@ class FrameInfo:
 
     @property
     def over_entropy(self) -> float:
-        """The real size above the entropy of the symbols, as a part of it."""
-        return 8 * self.nbytes / self.entropy_bits - 1 if self.entropy_bits else math.inf
+        """The real size above the entropy of the symbols as they are coded, as a part of it."""
+        bits = self.class_entropy_bits
+        return 8 * self.nbytes / bits - 1 if bits else math.inf
 
 
 def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> FrameInfo:
