@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from benchmarks import by_class
 from benchmarks.codec_tables import (
     UNIFORM,
     Memory,
@@ -64,10 +65,20 @@ def run(
             if not progress.is_terminal:
                 progress.print(case)
             results.append(measure(entries, levels, share))
+        by_classes = list(by_class.measure_all(quick=quick))
     facts = machine.describe()
-    sheets = [speeds_table(results), peers_table(results), sizes_table(results)]
+    sheets = [
+        speeds_table(results),
+        peers_table(results),
+        sizes_table(results),
+        by_class.table(by_classes),
+    ]
     if json_file is not None:
-        report = {"machine": facts, "results": [asdict(result) for result in results]}
+        report = {
+            "machine": facts,
+            "results": [asdict(result) for result in results],
+            "by_class": [asdict(result) for result in by_classes],
+        }
         json_file.write_text(json.dumps(report, indent=1))
     if markdown_file is not None:
         listing = "\n".join(f"- {name}: {fact}" for name, fact in facts.items())

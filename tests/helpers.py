@@ -32,3 +32,11 @@ def sample_frame(entries: int = 5000, levels: int = 2, scale: Scale = "model") -
     lengths = (entries // 3, entries - entries // 3)
     chosen = Stochastic(levels=levels, scale=scale)
     return encode(laplace(entries), chosen, rng=stream(0), tensors=lengths)
+
+
+def rows_of_all_sizes(rows: int, columns: int, seed: int = 0) -> Vector:
+    """A matrix as gradients are: rows and columns are busy or idle, and most rows lean to one sign."""
+    rng = np.random.default_rng(seed)
+    spread = np.exp(1.5 * rng.normal(size=(rows, 1)) + 0.7 * rng.normal(size=(1, columns)))
+    entries = rng.laplace(size=(rows, columns)) + 0.5 * rng.normal(size=(rows, 1))
+    return (spread * entries).astype(np.float32)

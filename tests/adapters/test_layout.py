@@ -14,7 +14,8 @@ from lossyfl.errors import InputError
 def test_floats_of_every_width_are_the_vector() -> None:
     layout = layout_of(MODEL)
     assert [slot.name for slot in layout.floats] == ["w", "half", "brain", "double", "empty"]
-    assert layout.tensors == (6, 2, 2, 1)
+    assert layout.tensors == ((2, 3), (2,), (2,), (1, 1))
+    assert layout.entries == 11
 
 
 def test_a_layout_travels_as_text() -> None:

@@ -15,7 +15,7 @@ def test_there_and_back() -> None:
     layout = layout_of(MODEL)
     vector = flatten(MODEL, layout, of="it")
     assert vector.tolist() == [0, 1, 2, 3, 4, 5, 0.5, -2, 1, -3.140625, 0.25]
-    assert layout.tensors == (6, 2, 2, 1)
+    assert layout.tensors == ((2, 3), (2,), (2,), (1, 1))
     others = exact_of(MODEL, layout)
     assert set(others) == {"count", "mask"}
     back = unflatten(vector, others, read_layout(layout.text()))

@@ -61,7 +61,7 @@ def test_what_torch_trains_is_in_the_vector_and_nothing_else(name: str) -> None:
 
 def test_a_count_of_batches_may_be_a_float() -> None:
     model = {"w": Array.of(_zeros(4)), "bn.num_batches_tracked": Array.of(np.array(3, np.float32))}
-    assert layout_of(model).tensors == (4,)
+    assert layout_of(model).tensors == ((4,),)
 
 
 class TestNamedByTheUser:
@@ -112,4 +112,4 @@ class TestWithoutNames:
 
 def test_a_model_of_statistics_alone_is_one_of_weights() -> None:
     layout = layout_of({"bn.running_mean": Array.of(_zeros(4))})
-    assert layout.tensors == (4,)
+    assert layout.tensors == ((4,),)

@@ -13,7 +13,7 @@ from lossyfl.compressors.base import packed, quantized
 from lossyfl.compressors.budgeted import budgeted
 from lossyfl.links import ErrorFeedback
 from lossyfl.quantizers.deadzone import Deadzone
-from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.types import Quantized, Quantizer, Shape, Vector
 
 BY_TENSOR = Stochastic(levels=3, scale="tensor")
 
@@ -59,7 +59,7 @@ class Halved:
     quantizers: tuple[Quantizer, ...] = (Stochastic(levels=30_000),)
     damped: bool = False
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
         del tensors, rounds
 
     def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:

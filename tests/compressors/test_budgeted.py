@@ -2,25 +2,26 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.helpers import laplace
+from tests.helpers import laplace, rows_of_all_sizes
 
-from lossyfl import FrameMeta, InputError, Kind, decode, quantizer, scheme, stream
+from lossyfl import FrameMeta, InputError, Kind, decode, inspect, quantizer, scheme, stream
 from lossyfl.compressors import SendContext
 from lossyfl.compressors.budgeted import Budget, budgeted
 from lossyfl.links import ErrorFeedback, Tracked
 from lossyfl.quantizers import adjustable_names
-from lossyfl.types import Quantized, Vector
+from lossyfl.types import Quantized, Shape, Vector
 
 ADJUSTABLE = [*adjustable_names(), "deadzone:scale=tensor"]
 
 
-def context(t: int = 3, tensors: tuple[int, ...] | None = None) -> SendContext:
+def context(t: int = 3, tensors: Sequence[Shape] | None = None) -> SendContext:
     meta = FrameMeta(kind=Kind.UPDATE, round=t)
     return SendContext(meta=meta, rng=stream(1, round=t), tensors=tensors)
 
@@ -73,7 +74,27 @@ def test_small_frames_are_filled_too(name: str, kind: str, limit: int, seed: int
     assert 0.97 * limit <= len(frame) <= limit
 
 
-def test_no_room_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["deadzone", "deadzone:scale=tensor", "dithered"])
+@pytest.mark.parametrize("limit", ["500B", "1500B", "0.3bit", "1bit"])
+@pytest.mark.parametrize("seed", range(3))
+def test_symbols_coded_by_class_fill_budgets_too(
+    name: str, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Entropies tell more than such frames take: the search goes beyond them, in a few attempts."""
+    tried = watch(monkeypatch)
+    parts = rows_of_all_sizes(300, 100, seed).ravel(), rows_of_all_sizes(150, 100, seed + 9).ravel()
+    x, compressor = np.concatenate(parts), budgeted(limit, quantizer(name))
+    _, frame = compressor.make(x, context(tensors=((300, 100), (150, 20, 5))))
+    most = float(limit[:-3]) * len(x) / 8 if limit.endswith("bit") else float(limit[:-1])
+    assert inspect(frame).coding == "classes" or limit == "500B"
+    assert 0.97 * most <= len(frame) <= most
+    assert len(tried) <= 5
+    _, plain = compressor.make(x, context(tensors=(30_000, 15_000)))
+    assert np.square(decode(frame) - x).sum() <= np.square(decode(plain) - x).sum()
+
+
+def watch(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rooms that will be tried."""
     tried: list[int] = []
     sized = Budget._sized  # pyright: ignore[reportPrivateUsage]
 
@@ -82,6 +103,11 @@ def test_no_room_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         return sized(self, x, note, room)
 
     monkeypatch.setattr(Budget, "_sized", watched)
+    return tried
+
+
+def test_no_room_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = watch(monkeypatch)
     for kind in ("normal", "sparse"):
         for limit in (110, 350, 2_000):
             tried.clear()

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.helpers import forge, laplace
+from tests.helpers import forge, laplace, rows_of_all_sizes
 
-from lossyfl import FrameError, InputError, Stochastic, decode, stream
+from lossyfl import FrameError, InputError, Stochastic, decode, quantizer, stream
+from lossyfl.files import safetensors
 from lossyfl.files.bundle import decode_file, encode_file, read_frame
 
 
@@ -33,8 +34,8 @@ def model(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("scale", ["model", "tensor", 32])
 def test_model_goes_through_and_comes_back(model: Path, tmp_path: Path, scale: str) -> None:
     packed, back = tmp_path / "m.lfl", tmp_path / "back.safetensors"
-    quantizer = Stochastic(levels=127, scale=scale)  # type: ignore[arg-type]
-    result = encode_file(model, packed, quantizer, rng=stream(0))
+    chosen = Stochastic(levels=127, scale=scale)  # type: ignore[arg-type]
+    result = encode_file(model, packed, chosen, rng=stream(0))
     assert result.target == packed.stat().st_size
     assert decode_file(packed, back) == result.frame.entries
     before, after = load_file(model), load_file(back)
@@ -59,6 +60,53 @@ def test_vector_is_a_bare_frame(tmp_path: Path) -> None:
     assert np.array_equal(np.load(tmp_path / "y.npy"), decode(frame))
 
 
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", ">f4", "<f8"])
+def test_array_of_several_dimensions_comes_back(tmp_path: Path, dtype: str) -> None:
+    x = rows_of_all_sizes(60, 40).reshape(60, 20, 2)
+    np.save(tmp_path / "x.npy", np.asfortranarray(x.astype(dtype)))
+    result = encode_file(
+        tmp_path / "x.npy", tmp_path / "x.lfl", Stochastic(levels=127), rng=stream(0)
+    )
+    assert decode_file(tmp_path / "x.lfl", tmp_path / "y.npy") == x.size
+    after = np.load(tmp_path / "y.npy")
+    assert (after.shape, after.dtype) == (x.shape, np.dtype(dtype).newbyteorder("<"))
+    assert np.abs(after - x).max() < np.abs(x).max() / 100
+    assert result.frame.coding == "classes"
+
+
+def test_shapes_make_bundles_shorter_and_nothing_else(tmp_path: Path) -> None:
+    x = rows_of_all_sizes(100, 80)
+    np.save(tmp_path / "flat.npy", x.ravel())
+    save_file({"w": torch.from_numpy(x)}, tmp_path / "m.safetensors")
+    chosen = quantizer("deadzone:target=1bit")
+    flat, shaped = (
+        encode_file(tmp_path / name, tmp_path / f"{name}.lfl", chosen, rng=stream(0)).frame
+        for name in ("flat.npy", "m.safetensors")
+    )
+    assert shaped.nbytes < 0.9 * flat.nbytes
+    assert shaped.counts == flat.counts
+
+
+@pytest.mark.parametrize("dtype", ["<i4", "<c8"])
+def test_array_of_others_is_refused(tmp_path: Path, dtype: str) -> None:
+    np.save(tmp_path / "x.npy", np.ones((30, 20), dtype))
+    with pytest.raises(InputError, match="array of codec encode must be of float16, float32"):
+        encode_file(tmp_path / "x.npy", tmp_path / "x.lfl", Stochastic(), rng=stream(0))
+
+
+@pytest.mark.parametrize(
+    "listing", ['[["a", "BF16", [6, 4]]]', '[["a", "F32", [6, 2]], ["b", "F32", [6, 2]]]']
+)
+def test_array_of_a_hostile_bundle_is_refused(tmp_path: Path, listing: str) -> None:
+    np.save(tmp_path / "x.npy", np.ones((6, 4)))
+    encode_file(tmp_path / "x.npy", tmp_path / "x.lfl", Stochastic(), rng=stream(0))
+    bundle = safetensors.read(tmp_path / "x.lfl")
+    other = safetensors.File(tensors=bundle.tensors, metadata=bundle.metadata | {"floats": listing})
+    safetensors.write(tmp_path / "y.lfl", other)
+    with pytest.raises(InputError, match=r"listing of y\.lfl must be one array of float16"):
+        decode_file(tmp_path / "y.lfl", tmp_path / "y.npy")
+
+
 class TestWrongFiles:
     def test_missing(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="file of codec must be one that exists"):
@@ -66,7 +114,7 @@ class TestWrongFiles:
 
     def test_unknown_suffix(self, tmp_path: Path) -> None:
         (tmp_path / "x.txt").write_text("hello")
-        with pytest.raises(InputError, match=r"a \.npy vector or a \.safetensors model"):
+        with pytest.raises(InputError, match=r"a \.npy array or a \.safetensors model"):
             encode_file(tmp_path / "x.txt", tmp_path / "y", Stochastic(), rng=stream(0))
 
     @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"junk" * 50])

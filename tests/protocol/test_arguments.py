@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.helpers import laplace
 
-from lossyfl import InputError, Server, scheme
+from lossyfl import Device, InputError, Server, run_round, scheme
 from lossyfl.protocol.arguments import check_arguments
 
 
@@ -36,6 +36,10 @@ def test_listen() -> None:
         ({"threads": 0}, "threads of the codec"),
         ({"log_bytes": -5}, "log_bytes of Server"),
         ({"tensors": (1, 2)}, "sum to 5"),
+        ({"tensors": ((5, 2),)}, "sum to 5"),
+        ({"tensors": ((-5, -1),)}, "shapes of 5 entries in all"),
+        ({"tensors": ("ab",)}, "tensors of Server must be lengths or shapes"),
+        ({"tensors": 5}, "tensors of Server must be lengths or shapes"),
         ({"scheme": "lfl"}, "scheme of Server must be a Scheme"),
         ({"samples": {"a": 1}}, "number of a device"),
         ({"samples": {True: 1}}, "number of a device"),
@@ -45,6 +49,15 @@ def test_wrong_arguments_are_refused_at_once(wrong: dict[str, Any], message: str
     right: dict[str, Any] = {"scheme": scheme("lfl"), "samples": {0: 1}}
     with pytest.raises(InputError, match=message):
         Server(laplace(5), **(right | wrong))
+
+
+@pytest.mark.parametrize("tensors", [(2, 3), np.array([2, 3]), [[2], (3, 1)], [(), (2, 2)]])
+def test_tensors_are_lengths_or_shapes_of_any_kind(tensors: Any) -> None:  # noqa: ANN401
+    chosen = scheme("lfl:scale=tensor")
+    server = Server(laplace(5), chosen, samples={0: 1}, tensors=tensors)
+    device = Device(0, chosen, tensors=tensors)
+    run_round(server, {0: device}, lambda _, held: held + 1)
+    assert len(server.theta) == 5
 
 
 def test_theta_is_finite() -> None:

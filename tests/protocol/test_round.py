@@ -1,10 +1,12 @@
 """Algorithm 1 and its rivals against transcriptions of their equations, for 50 rounds, to the bit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from tests.helpers import laplace
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.helpers import laplace, rows_of_all_sizes
 
 from lossyfl import InputError, Stochastic, decode, encode, stream
 from lossyfl.protocol.arguments import Listen
@@ -13,11 +15,14 @@ from lossyfl.protocol.round import run_round, sample
 from lossyfl.protocol.schemes import scheme
 from lossyfl.protocol.server import Server
 from lossyfl.quantizers.rotated import Rotated
-from lossyfl.types import Quantizer, Vector
+from lossyfl.types import Quantizer, Shape, Vector
+from lossyfl.wire.shapes import entries_of, lengths_of
 
 D, M, ROUNDS = 300, 4, 50
 SAMPLES = {0: 10, 1: 30, 2: 20, 3: 15}
 TARGETS = {m: laplace(D, seed=100 + m) for m in range(M)}
+
+SHAPE = st.lists(st.integers(1, 40), min_size=1, max_size=4).map(tuple)
 
 Q = Callable[[Vector, int, str, int, int], Vector]
 
@@ -133,3 +138,37 @@ def test_lfl_learns_the_quadratic() -> None:
     best = sum(SAMPLES[m] * TARGETS[m] for m in range(M)) / sum(SAMPLES.values())
     start = np.linalg.norm(laplace(D, seed=1) - best)
     assert np.linalg.norm(protocol("lfl:q1=5,q2=5")[-1] - best) < 0.2 * start
+
+
+@given(
+    st.lists(SHAPE, min_size=1, max_size=4).filter(lambda shapes: entries_of(shapes) < 30_000),
+    st.sampled_from(
+        ["lfl", "lfl:q1=50,q2=3", "ltgm", "lean", "lean:down=sign(scale=99),up=natural"]
+    ),
+    st.integers(0, 99),
+)
+@settings(max_examples=40, deadline=None)
+def test_shapes_change_no_model_and_make_no_frame_longer(
+    shapes: list[tuple[int, ...]], spec: str, seed: int
+) -> None:
+    theta, entries = trained(shapes, spec, seed)
+    same, longer = trained(lengths_of(shapes), spec, seed)
+    assert theta.tobytes() == same.tobytes()
+    assert all(a <= b for a, b in zip(entries, longer, strict=True))
+
+
+def trained(tensors: Sequence[Shape], spec: str, seed: int) -> tuple[Vector, list[int]]:
+    """The model after three rounds, and the lengths of all frames."""
+    goals = [
+        np.concatenate(
+            [rows_of_all_sizes(1 + n // 20, 20, seed + m).ravel()[:n] for n in lengths_of(tensors)]
+        )
+        for m in range(2)
+    ]
+    start = np.zeros(entries_of(tensors), np.float32)
+    chosen = scheme(spec)
+    server = Server(start, chosen, samples={0: 1, 1: 2}, tensors=tensors)
+    devices = {m: Device(m, chosen, tensors=tensors) for m in range(2)}
+    for _ in range(3):
+        run_round(server, devices, lambda m, held: held + (goals[m] - held) / np.float32(9))
+    return server.theta, [each.nbytes for each in server.ledger.entries]

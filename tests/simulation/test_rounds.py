@@ -1,6 +1,6 @@
 """The simulator is Algorithm 1 over complete devices, to the bit, whatever happens to replies."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,8 @@ from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.simulation.store import DeviceStore, create
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import OptimizerMoments, Trainer
-from lossyfl.types import Vector
+from lossyfl.types import Shape, Vector
+from lossyfl.wire.shapes import lengths_of
 
 if TYPE_CHECKING:
     from lossyfl.protocol.server import Listen
@@ -36,8 +37,9 @@ TINY = "tests.simulation.tiny:make_task"
 BASE = Experiment(task=TINY, rounds=8)
 
 
-def by_hand(setup: Setup) -> tuple[bytes, list[Entry]]:
+def by_hand(setup: Setup, tensors: Sequence[Shape] | None = None) -> tuple[bytes, list[Entry]]:
     """The same rounds with a complete device each, that decodes and settles everything itself."""
+    known = setup.tensors if tensors is None else tensors
     chosen = setup.experiment
     listen: Listen = "all" if chosen.listen == "all" else "participants"
     server = Server(
@@ -46,11 +48,10 @@ def by_hand(setup: Setup) -> tuple[bytes, list[Entry]]:
         samples=sizes(setup.parts),
         seed=chosen.seed,
         listen=listen,
-        tensors=setup.tensors,
+        tensors=known,
     )
     devices = {
-        m: Device(m, setup.scheme, seed=chosen.seed, tensors=setup.tensors)
-        for m in range(setup.devices)
+        m: Device(m, setup.scheme, seed=chosen.seed, tensors=known) for m in range(setup.devices)
     }
     trainer = Trainer(setup.task, setup.parts, setup.local, seed=chosen.seed)
     for t in range(setup.rounds):
@@ -70,6 +71,19 @@ def by_hand(setup: Setup) -> tuple[bytes, list[Entry]]:
                 server.accept(m, reply)
         server.close_round()
     return server.theta.tobytes(), server.ledger.entries
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["lfl", "ltgm", "lean:up=dithered(step=1)", "lean:down=deadzone(target=0.5bit),up=natural"],
+)
+def test_shapes_make_frames_shorter_and_models_no_other(spec: str) -> None:
+    setup = prepare(Experiment(task="digits", scheme=spec, rounds=3, devices=4))
+    theta, entries = by_hand(setup)
+    same, longer = by_hand(setup, lengths_of(setup.tensors))
+    assert theta == same
+    assert all(a.nbytes <= b.nbytes for a, b in zip(entries, longer, strict=True))
+    assert sum(each.nbytes for each in entries) < sum(each.nbytes for each in longer)
 
 
 def drawn(setup: Setup, purpose: str, probability: float, t: int) -> list[bool]:

@@ -17,6 +17,7 @@ from lossyfl.results.experiment import Experiment
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.tasks.partitions import sizes
 from lossyfl.tasks.training import OptimizerMoments, Trainer
+from lossyfl.types import Shape
 
 
 @functools.cache
@@ -32,7 +33,7 @@ class Unchecked(Scheme):
     def __post_init__(self) -> None:
         pass
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
         pass
 
 

@@ -10,6 +10,7 @@ from torch import nn
 from lossyfl import InputError
 from lossyfl.tasks.flat import FlatModel
 from lossyfl.tasks.models import digits_cnn
+from lossyfl.wire.shapes import entries_of
 
 
 def test_vector_is_all_parameters_in_order() -> None:
@@ -17,7 +18,7 @@ def test_vector_is_all_parameters_in_order() -> None:
     expected = torch.cat([p.detach().reshape(-1) for p in module.parameters()])
     flat = FlatModel(module)
     assert np.array_equal(flat.read(), expected.numpy())
-    assert sum(flat.tensors) == 13_706
+    assert entries_of(flat.tensors) == 13_706
     assert [p.name for p in flat.places] == [n for n, _ in module.named_parameters()]
 
 
@@ -42,7 +43,14 @@ def test_gradients_are_those_of_a_plain_module() -> None:
 
 def test_float_buffers_travel_and_are_not_trained() -> None:
     flat = FlatModel(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)))
-    assert flat.tensors == (12, 3, 3, 3, 3, 3)  # weight, bias, gamma, beta, mean, variance
+    assert flat.tensors == (
+        (3, 4),
+        (3,),
+        (3,),
+        (3,),
+        (3,),
+        (3,),
+    )  # weight, bias, gamma, beta, mean, variance
     assert [place.trained for place in flat.places] == [True] * 4 + [False] * 2
     assert flat.parameter.numel() == 21
     assert np.array_equal(flat.read()[-3:], np.ones(3))
@@ -68,7 +76,7 @@ def test_shared_parameters_count_once() -> None:
             self.a = nn.Linear(3, 3)
             self.b = self.a
 
-    assert FlatModel(Tied()).tensors == (9, 3)
+    assert FlatModel(Tied()).tensors == ((3, 3), (3,))
 
 
 def test_other_types_and_empty_models_are_refused() -> None:

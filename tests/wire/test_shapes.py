@@ -1,12 +1,15 @@
 """Shapes of tensors: as matrices, and as they travel."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lossyfl import FrameError, InputError
-from lossyfl.wire.shapes import lengths_of, matrices_of, read, written
+from lossyfl.wire.shapes import as_shapes, entries_of, lengths_of, matrices_of, read, written
 
 SHAPE = st.lists(st.integers(1, 9), max_size=4).map(tuple)
 
@@ -40,6 +43,18 @@ def test_plain_vectors_are_no_matrices() -> None:
 def test_shapes_of_another_vector_are_refused(tensors: list[int | tuple[int, ...]]) -> None:
     with pytest.raises(InputError, match="tensors of encode must be shapes of 121 entries in all"):
         matrices_of(tensors, 121)
+
+
+def test_lengths_and_shapes_of_any_kind_are_taken() -> None:
+    given_as = [3, np.int64(4), [2, 2], (), np.array([3, 1]), torch.zeros(2, 5).shape]
+    assert as_shapes(given_as, of="it") == (3, 4, (2, 2), (), (3, 1), (2, 5))
+    assert entries_of(as_shapes(given_as, of="it")) == 3 + 4 + 4 + 1 + 3 + 10
+
+
+@pytest.mark.parametrize("wrong", [5, ["ab"], [2.5], [(2, 0.5)], [None], [[(2, 2)]]])
+def test_what_is_no_length_or_shape_is_refused(wrong: Any) -> None:  # noqa: ANN401
+    with pytest.raises(InputError, match="tensors of it must be lengths or shapes of tensors"):
+        as_shapes(wrong, of="it")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from typing import cast
 from lossyfl.adapters.arrays import Shaped
 from lossyfl.adapters.statistics import statistics
 from lossyfl.errors import InputError
+from lossyfl.types import Shape
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WHOLE = ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
@@ -80,9 +81,14 @@ class Layout:
         return tuple(slot for slot in self.slots if slot.statistic)
 
     @cached_property
-    def tensors(self) -> tuple[int, ...]:
-        """The lengths of the vector's parts; those without entries are left out."""
-        return tuple(slot.entries for slot in self.floats if slot.entries)
+    def tensors(self) -> tuple[Shape, ...]:
+        """The shapes of the vector's parts; those without entries are left out."""
+        return tuple(slot.shape for slot in self.floats if slot.entries)
+
+    @cached_property
+    def entries(self) -> int:
+        """How many the vector has."""
+        return sum(slot.entries for slot in self.floats)
 
     def text(self) -> str:
         """As JSON, for a message."""

@@ -194,7 +194,7 @@ class DeviceSession:
         text = down.layout or self._remembered.layout
         layout = read_layout(text)
         check_exact(others, layout, of="the message")
-        if len(self._device.estimate) != sum(layout.tensors):
+        if len(self._device.estimate) != layout.entries:
             raise Foreign("this device holds no model of that layout")
         check_range(self._device.estimate, layout, of="the model")
         self._remembered = self._remembered.of_model(text, others)
@@ -203,7 +203,7 @@ class DeviceSession:
     def _begin(self, layout: Layout) -> None:
         """Be a new device, for another model."""
         _check_size(layout, self._down.frames)
-        self._store.check_room(STATE_BYTES * sum(layout.tensors))
+        self._store.check_room(STATE_BYTES * layout.entries)
         self._device = self._fresh(layout)
         if self._remembered.layout:  # nothing of the old one can be used
             self._remembered = Remembered(scheme=self._down.scheme)
@@ -211,7 +211,7 @@ class DeviceSession:
 
 def _check_size(layout: Layout, frames: Sequence[bytes]) -> None:
     """Raise if a model would take far more memory than its message did."""
-    entries = sum(layout.tensors)
+    entries = layout.entries
     most = max(MAX_ENTRIES, MOST_FOR_A_BYTE * sum(map(len, frames)))
     if not 0 < entries <= most:
         raise InputError("layout", of="a message", allowed=f"of 1 to {most} floats", got=entries)

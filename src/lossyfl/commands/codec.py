@@ -27,7 +27,7 @@ MAX_ENTRIES = 1 << 24  # as in wire.header, which is too heavy to import here; a
 
 @app.command()
 def encode(
-    source: Annotated[Path, typer.Argument(help="A .npy vector or a .safetensors model.")],
+    source: Annotated[Path, typer.Argument(help="A .npy array or a .safetensors model.")],
     output: Annotated[
         Path | None,
         typer.Option("--out", "-o", "--output", help="Default: SOURCE with .lfl added."),
@@ -156,7 +156,7 @@ def _print_info(info: "FrameInfo") -> None:
         ("entropy", f"{info.entropy_bits / 8:,.1f} bytes, {per_entry:.4f} bits per entry"),
         ("real size", f"{info.nbytes:,} bytes, {info.bits_per_entry:.4f} bits per entry"),
         ("of these", f"{info.header_bytes:,} bytes of header and tables"),
-        ("over the entropy", f"{100 * info.over_entropy:.2f} %"),
+        ("over the entropy" + " by class" * bool(info.classes), f"{100 * info.over_entropy:.2f} %"),
         ("against 32 bits", f"{info.ratio:.2f}x smaller"),
     ]
     if info.paper_bits is not None:

@@ -96,8 +96,8 @@ def tune(
     base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
     from lossyfl.simulation.setup import prepare
 
-    lengths = prepare(replace(base, scheme="lossless"), how.data_dir).tensors
-    question = replace(question, tensors=lengths, rounds=base.rounds)
+    tensors = prepare(replace(base, scheme="lossless"), how.data_dir).tensors
+    question = replace(question, tensors=tensors, rounds=base.rounds)
 
     def attempt(spec: str) -> "Trial":
         return _try(base, spec, out, workers, how.data_dir, quiet=output.quiet)

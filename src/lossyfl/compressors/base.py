@@ -7,7 +7,7 @@ from typing import Protocol
 
 from lossyfl.kernels.parallel import useful_threads
 from lossyfl.streams import Stream
-from lossyfl.types import Quantized, Quantizer, Vector
+from lossyfl.types import Quantized, Quantizer, Shape, Vector
 from lossyfl.wire import frame
 from lossyfl.wire.codec import quantize
 from lossyfl.wire.header import FrameMeta
@@ -19,13 +19,13 @@ class SendContext:
 
     meta:    what the frame's header says: kind, round, digest
     rng:     the stream for this round and sender
-    tensors: lengths of the model's tensors, for quantizers with a scale per tensor
+    tensors: shapes of the model's tensors, which make frames shorter; lengths do for a scale per tensor
     bound:   the largest norm of what the frame decodes to
     """
 
     meta: FrameMeta
     rng: Stream
-    tensors: Sequence[int] | None = None
+    tensors: Sequence[Shape] | None = None
     threads: int = 1
     bound: float = math.inf
 
@@ -43,8 +43,8 @@ class Compressor(Protocol):
         """Whether what an unbiased quantizer gives is made smaller by the variance it adds."""
         ...
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
-        """Raise if vectors of tensors of these lengths cannot be sent in so many rounds."""
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
+        """Raise if vectors of tensors of these shapes cannot be sent in so many rounds."""
         ...
 
     def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
@@ -63,7 +63,7 @@ class AbstractWrapper:
         """Those of the inner compressor."""
         return self.inner.quantizers
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
         """As the inner compressor does."""
         self.inner.check(tensors, rounds)
 

@@ -12,10 +12,12 @@ from lossyfl.compressors.plans import BudgetPlan, plan
 from lossyfl.errors import InputError, OutOfReach
 from lossyfl.quantizers.rotated import Rotated
 from lossyfl.quantizers.targets import Adjustable, Target, adjustable
-from lossyfl.types import Quantized, Quantizer, Vector
-from lossyfl.wire import frame
-from lossyfl.wire.header import CHECKSUM, HEADER, Kind
+from lossyfl.types import Quantized, Quantizer, Shape, Vector
+from lossyfl.wire import frame, histogram
+from lossyfl.wire.header import CHECKSUM, HEADER, Coding, Kind, read_header
+from lossyfl.wire.histogram import entropy
 from lossyfl.wire.rotation import padded_length
+from lossyfl.wire.shapes import entries_of, lengths_of
 from lossyfl.wire.tables import write_blocks
 from lossyfl.wire.vectors import block_bounds
 
@@ -34,6 +36,8 @@ OVERHEAD = HEADER.size + CHECKSUM.size + 8
 class _Search:
     """The room for symbols and tables that fills a frame: entropies tell it nearly, attempts the rest.
 
+    most: bytes of the frame
+    part: how many times the entropy of its symbols the frame is, if less: of symbols coded by class
     room: the one to try
     low:  the largest that led to a frame within the budget, `best`
     high: the smallest that led beyond it
@@ -41,6 +45,7 @@ class _Search:
 
     most: int
     room: int
+    part: float = 1.0
     low: int = 0
     high: int | None = None
     best: tuple[Quantized, bytes] | None = None
@@ -51,20 +56,33 @@ class _Search:
         if self.best is None:
             return False
         used = len(self.best[1]) >= (1 - UNUSED) * self.most
-        return used or self.room <= self.low or self.room > self.most + max(self.most // 4, 64)
+        finest = int((self.most + max(self.most // 4, 64)) / self.part)
+        return used or self.room <= self.low or self.room > finest
 
     def note(self, made: Quantized, data: bytes) -> None:
         """Take what the room led to, and choose the next."""
         left = self.most - len(data)
+        step = self._step(made, data, left)
         if left >= 0:
-            step = max(left, 2 * (self.room - self.low) if self.best else 0)
             self.low, self.best = self.room, (made, data)
             self.room = self.room + step if self.high is None else (self.low + self.high) // 2
         else:
             self.high = self.room
-            nearer = self.room + left - max(self.most // 400, 8)
+            nearer = self.room + step - max(self.most // 400, 8)
             # Halves would pass by what lies just below: a little less room may lead to other cells.
             self.room = nearer if self.best is None else max(nearer, (self.low + self.high) // 2)
+
+    def _step(self, made: Quantized, data: bytes, left: int) -> int:
+        """How much more room, or less, the bytes that are left make."""
+        since = 0 if self.best is None else self.room - self.low
+        if read_header(data, len(made.symbols), trusted=True).coding is not Coding.CLASSES:
+            self.part = 1.0
+            return left if left < 0 else max(left, 2 * since)
+        self.part = min(8 * max(len(data) - OVERHEAD, 1) / max(_entropy(made), 1.0), 1.0)
+        if self.best is None or since <= 0:
+            return int(left / self.part)
+        longer = (len(data) - len(self.best[1])) / since
+        return int(left / min(max(longer, self.part / 4), 1.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +103,11 @@ class Budget:
         """The one whose size is set."""
         return (self.quantizer,)
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
         """Raise if a budget is below the smallest frame or above exact floats, or spent too early."""
         if rounds is not None:
             self.plan.check(rounds, of=self.of)
-        entries = sum(tensors)
+        entries = entries_of(tensors)
         raw = frame.raw_nbytes(entries)
         least = SMALLEST + _scales_nbytes(self.quantizer, tensors)
         for each in self.plan.targets:
@@ -142,14 +160,20 @@ class Budget:
         return made, packed(made, context)
 
 
-def _scales_nbytes(quantizer: Quantizer, tensors: Sequence[int]) -> int:
+def _entropy(made: Quantized) -> float:
+    """Of the symbols, in bits."""
+    counts = made.counts
+    return entropy(histogram.count(made.symbols, made.table.alphabet) if counts is None else counts)
+
+
+def _scales_nbytes(quantizer: Quantizer, tensors: Sequence[Shape]) -> int:
     """The bytes of scales, and of the lengths of blocks, where there is more than one for the model."""
     if quantizer.scale == "model":
         return 0
-    entries = sum(tensors)
+    entries = entries_of(tensors)
     if isinstance(quantizer, Rotated):
         entries = padded_length(entries)
-    bounds = block_bounds(quantizer.scale, entries, tuple(tensors))
+    bounds = block_bounds(quantizer.scale, entries, lengths_of(tensors))
     return 4 * (len(bounds) - 1) + len(write_blocks(bounds))
 
 

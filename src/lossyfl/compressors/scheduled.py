@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lossyfl.compressors.base import SendContext, packed, quantized
 from lossyfl.errors import InputError
-from lossyfl.types import Quantized, Quantizer, Steps, Vector
+from lossyfl.types import Quantized, Quantizer, Shape, Steps, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Schedule:
         """The quantizer of a round."""
         return self._steps.at(round)
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
         """Nothing to refuse: every quantizer takes vectors of any length."""
         del tensors, rounds
 

@@ -25,7 +25,8 @@ CHOICES: tuple[tuple[int, Scale], ...] = (
 
 LEGEND = """\
 bytes    len(frame), with header, tables and checksum
-bits     of these per entry; beside them the symbols' entropy and the paper's R_Q
+bits     of these per entry; beside them the entropy of all symbols together and the paper's R_Q; symbols
+         are coded by row and column, so that frames may be below it
 error    ||x - x_hat||^2 / ||x||^2 of this one draw; the mean of x_hat is x
 next     lossyfl codec encode model.safetensors, with a model of yours"""
 
@@ -50,11 +51,11 @@ def measure() -> list[DemoRow]:
     tensors = [t for t in safetensors.parse(asset, of="the example").tensors if t.dtype == "F32"]
     parts = [np.frombuffer(tensor.data, dtype="<f4") for tensor in tensors]
     x = np.concatenate(parts).astype(np.float32)
-    lengths = [len(part) for part in parts]
+    shapes = [tensor.shape for tensor in tensors]
     rows: list[DemoRow] = []
     for levels, scale in CHOICES:
         quantizer = Stochastic(levels=levels, scale=scale)
-        frame = encode(x, quantizer, rng=stream(0), tensors=lengths)
+        frame = encode(x, quantizer, rng=stream(0), tensors=shapes)
         info = inspect(frame)
         error = float(np.sum((decode(frame) - x) ** 2) / np.sum(x**2))
         rows.append(

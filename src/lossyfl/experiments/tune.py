@@ -19,6 +19,8 @@ from lossyfl.quantizers.targets import target
 from lossyfl.registry import items
 from lossyfl.results.directory import Results
 from lossyfl.results.records import Round, is_number, read_rounds
+from lossyfl.types import Shape
+from lossyfl.wire.shapes import entries_of
 
 LAST = 10
 """Evaluations at the end of a run whose mean is its accuracy, at most: of those in its last part."""
@@ -88,14 +90,14 @@ def late_accuracies(rounds: Sequence[Round]) -> list[float]:
 class Question:
     """What is asked of a search.
 
-    tensors:   lengths of the model's
+    tensors:   shapes of the model's
     rounds:    of every run, if that is known
     keep:      the accuracy to keep; None for that of lossless links
     tolerance: how far below that is still kept
     extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
     """
 
-    tensors: Sequence[int]
+    tensors: Sequence[Shape]
     rounds: int | None = None
     keep: float | None = None
     tolerance: float = 0.005
@@ -115,7 +117,7 @@ class Question:
     @property
     def entries(self) -> int:
         """How many the model has."""
-        return sum(self.tensors)
+        return entries_of(self.tensors)
 
     @property
     def rates(self) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 A bundle is a safetensors file. The tensor `lossyfl.frame` holds the frame of all float tensors, one
 after the other; the metadata say which they were; all other tensors (integer buffers, float8, ...)
-stand beside it unchanged. A plain vector needs no bundle: its file is the bare frame.
+stand beside it unchanged. A `.npy` array of several dimensions is a bundle of one tensor, and the metadata
+say so; a plain vector needs none: its file is the bare frame.
 """
 
 import io
@@ -23,12 +24,14 @@ from lossyfl.files.safetensors import File, Tensor
 from lossyfl.streams import Stream
 from lossyfl.types import Quantizer, Vector
 from lossyfl.wire.codec import FrameInfo, decode, encode, inspect
-from lossyfl.wire.header import MAGIC, MAX_ENTRIES, FrameMeta
+from lossyfl.wire.header import MAGIC, MAX_ENTRIES
 from lossyfl.wire.vectors import as_vector, narrow_bfloat16, widen_bfloat16
 
 FRAME = "lossyfl.frame"
 FORMAT = "lossyfl-bundle-1"
 FLOATS = {"F16": "<f2", "BF16": "<u2", "F32": "<f4", "F64": "<f8"}
+NPY = {"<f2": "F16", "<f4": "F32", "<f8": "F64"}
+"""What a `.npy` array may be, without regard to the order of its bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,21 +52,41 @@ class Encoded:
 def encode_file(
     source: Path, target: Path, quantizer: Quantizer, *, rng: Stream, threads: int = 1
 ) -> Encoded:
-    """Encode a `.npy` vector or a `.safetensors` model."""
+    """Encode a `.npy` array or a `.safetensors` model."""
     if source.suffix == ".npy":
         array = _read_npy(source)
+        if array.ndim > 1:
+            model = _as_model(array)
+            return _encode_model(model, target, quantizer, rng, threads, is_array=True)
         x = as_vector(array)
         frame = encode(x, quantizer, rng=rng, tensors=(len(x),), threads=threads)
         write_atomically(target, [frame])
         return Encoded(source=array.nbytes, target=len(frame), exact=0, frame=_inspect(frame, x))
     if source.suffix != safetensors.SUFFIX:
-        allowed = "a .npy vector or a .safetensors model"
+        allowed = "a .npy array or a .safetensors model"
         raise InputError("file", of="codec encode", allowed=allowed, got=source.name)
     return _encode_model(safetensors.read(source), target, quantizer, rng, threads)
 
 
+def _as_model(array: NDArray[Any]) -> File:
+    """An array of several dimensions as the only tensor of a model."""
+    little = array.dtype.newbyteorder("<")
+    if little.str not in NPY:
+        allowed = "of float16, float32 or float64"
+        raise InputError("array", of="codec encode", allowed=allowed, got=f"dtype {array.dtype}")
+    data = array.astype(little, copy=False).tobytes()  # its rows one after the other
+    tensor = Tensor(name="array", dtype=NPY[little.str], shape=array.shape, data=data)
+    return File(tensors=(tensor,), metadata={})
+
+
 def _encode_model(
-    model: File, target: Path, quantizer: Quantizer, rng: Stream, threads: int
+    model: File,
+    target: Path,
+    quantizer: Quantizer,
+    rng: Stream,
+    threads: int,
+    *,
+    is_array: bool = False,
 ) -> Encoded:
     floats = [tensor for tensor in model.tensors if tensor.dtype in FLOATS]
     exact = [tensor for tensor in model.tensors if tensor.dtype not in FLOATS]
@@ -71,11 +94,12 @@ def _encode_model(
         allowed = f"float tensors, and no tensor named {FRAME}"
         raise InputError("model", of="codec encode", allowed=allowed, got="another")
     vector = np.concatenate([_widen(tensor) for tensor in floats])
-    lengths = [tensor.entries for tensor in floats]
-    meta = FrameMeta()
-    frame = encode(vector, quantizer, rng=rng, tensors=lengths, meta=meta, threads=threads)
+    shapes = [tensor.shape for tensor in floats]
+    frame = encode(vector, quantizer, rng=rng, tensors=shapes, threads=threads)
     listing = json.dumps([[t.name, t.dtype, list(t.shape)] for t in floats])
     metadata = {"format": FORMAT, "floats": listing, "metadata": json.dumps(model.metadata)}
+    if is_array:
+        metadata["source"] = ".npy"
     carrier = Tensor(name=FRAME, dtype="U8", shape=(len(frame),), data=frame)
     safetensors.write(target, File(tensors=(*exact, carrier), metadata=metadata))
     return Encoded(
@@ -96,7 +120,8 @@ def decode_file(
 ) -> int:
     """Decode a frame to `.npy`, or a bundle to `.safetensors`; returns the number of entries."""
     bundle = _read_bundle(source)
-    wanted = ".npy" if bundle is None else safetensors.SUFFIX
+    is_array = bundle is None or bundle.metadata.get("source") == ".npy"
+    wanted = ".npy" if is_array else safetensors.SUFFIX
     if target.suffix != wanted:
         raise InputError("output", of=source.name, allowed=f"a {wanted} file", got=target.name)
     if bundle is None:
@@ -111,8 +136,20 @@ def decode_file(
         raise InputError("names", of=source.name, allowed="different ones", got="one twice")
     vector = decode(_frame(bundle), max_entries=max_entries, threads=threads)
     floats = _narrow(vector, listing, of=source.name)
-    safetensors.write(target, File(tensors=(*floats, *exact), metadata=metadata))
+    if is_array:
+        write_atomically(target, [_npy(_as_array(floats, of=source.name))])
+    else:
+        safetensors.write(target, File(tensors=(*floats, *exact), metadata=metadata))
     return len(vector)
+
+
+def _as_array(floats: list[Tensor], *, of: str) -> NDArray[Any]:
+    """The array that a bundle was made of."""
+    if len(floats) != 1 or floats[0].dtype not in NPY.values():
+        allowed = "one array of float16, float32 or float64"
+        raise InputError("listing", of=of, allowed=allowed, got=f"{len(floats)} tensors")
+    (tensor,) = floats
+    return np.frombuffer(tensor.data, dtype=FLOATS[tensor.dtype]).reshape(tensor.shape)
 
 
 def read_frame(path: Path) -> bytes:
@@ -150,9 +187,9 @@ def _read_npy(path: Path) -> NDArray[Any]:
         raise InputError("content", of=path.name, allowed=allowed, got="other bytes") from error
 
 
-def _npy(vector: Vector) -> bytes:
+def _npy(array: NDArray[Any]) -> bytes:
     buffer = io.BytesIO()
-    np.save(buffer, vector, allow_pickle=False)
+    np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
 
 

@@ -24,6 +24,8 @@ from flwr.serverapp.strategy import (
 from lossyfl.links import ErrorFeedback
 from lossyfl.protocol.schemes import Scheme
 from lossyfl.quantizers.stochastic import Stochastic
+from lossyfl.types import Shape
+from lossyfl.wire.shapes import entries_of
 
 FOR_MEANS = "lfl:q1=5,q2=5,scale=tensor"
 FOR_OTHERS = "lfl:q1=5,q2=8,scale=tensor"
@@ -41,10 +43,10 @@ FINE = 8
 """Levels at which these learned as they do plain (`scripts/strategies.py`)."""
 
 
-def default_scheme(inner: Strategy, tensors: Sequence[int] = (LARGE,)) -> str:
-    """What is sent if nobody says so, of a model with tensors of so many floats."""
+def default_scheme(inner: Strategy, tensors: Sequence[Shape] = (LARGE,)) -> str:
+    """What is sent if nobody says so, of a model with tensors of these shapes."""
     chosen = FOR_MEANS if _no_mean(inner) is None else FOR_OTHERS
-    return chosen + FIRST if sum(tensors) >= max(LARGE, LONG * len(tensors)) else chosen
+    return chosen + FIRST if entries_of(tensors) >= max(LARGE, LONG * len(tensors)) else chosen
 
 
 def coarse(inner: Strategy, chosen: Scheme) -> tuple[str, ...]:

@@ -1,14 +1,15 @@
-/* Entries that are busy, passing over the others eight at a time; levels.py says which are. */
+/* Entries that are busy, passing over the others; levels.py says which are. */
 #ifndef LFL_BUSY_H
 #define LFL_BUSY_H
 
 #include "levels.h"
+#include "quiet.h"
 
 enum { BUCKETS = 15, QUIET = 7 };
 
 typedef struct {
   uint8_t buckets[256];
-  uint64_t eight, others; /* of the symbol in the middle, or of both that are */
+  Quiet quiet;
   int64_t row_step, column_step;
   int32_t *sums;  /* of columns, 16 each */
   uint8_t *back, *chosen; /* of rows or columns, 16 each */
@@ -32,18 +33,6 @@ INLINE void add_at(Lanes *to, const int32_t *from) { /* by pointers: how vectors
   *to += x;
 }
 
-/* The highest bit of every byte that is not zero. */
-INLINE uint64_t marked(uint64_t bytes) {
-  const uint64_t low = 0x7F7F7F7F7F7F7F7F;
-  return (((bytes & low) + low) | bytes) & ~low;
-}
-
-/* The highest bit of every byte of eight that is a busy symbol. */
-INLINE uint64_t busy_bytes(const uint8_t *from, const Search *by) {
-  const uint64_t bytes = load64(from);
-  return marked(bytes ^ by->eight) & marked(bytes ^ by->others);
-}
-
 /* `body` for an entry that is busy. */
 #define IF_BUSY(row, i, column, body)          \
   {                                            \
@@ -56,9 +45,9 @@ INLINE uint64_t busy_bytes(const uint8_t *from, const Search *by) {
    the first is read. A run of more than MOST_OF_ROW is all of its row: 32 bits do to divide by. */
 #define EACH_BUSY(row, seen, step, body)                                                                        \
   if ((step) == 1) {                                                                                            \
-    int64_t at = 0;                                                                                             \
-    for (; at + 8 <= (seen); at += 8)                                                                           \
-      for (uint64_t left = busy_bytes((row) + at, by); left; left &= left - 1) {                         \
+    int64_t at = pass_quiet((row), 0, (seen), &by->quiet);                                                      \
+    for (; at + 8 <= (seen); at = pass_quiet((row), at + 8, (seen), &by->quiet))                                \
+      for (uint64_t left = busy_bytes((row) + at, &by->quiet); left; left &= left - 1) {                        \
         const int64_t i = at + __builtin_ctzll(left) / 8;                                                       \
         IF_BUSY(row, i, of->run == 1 ? i : (int64_t)((uint32_t)i / (uint32_t)least(of->run, MOST_OF_ROW)), body)  \
       }                                                                                                         \

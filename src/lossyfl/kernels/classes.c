@@ -1,6 +1,8 @@
 /* Symbols in the order of their keys and back, and which keys share a table; classes.py says how. */
 #include "levels.h"
-#include "logarithms.h"
+#include "quiet.h"
+
+enum { SPARSE = 16 }; /* one busy symbol in so many is few */
 
 /* Where each key begins: how many entries have a smaller one. */
 static void place_keys(const int64_t *shapes, int64_t shapes_len, Matrix of, int64_t *starts) {
@@ -85,22 +87,52 @@ static void gather_rows(const Matrix *of, const Order *order, int64_t alphabet, 
   }
 }
 
+/* The same where few symbols are not in the middle, and all of `out` is that already. */
+static void gather_few(const Matrix *of, const Order *order, int64_t alphabet, const Quiet *by, int64_t *places, uint8_t *out) {
+  for (int64_t r = 0; r < of->count; r++) {
+    const uint8_t *row = of->symbols + r * of->width;
+    const int down = of->leans[r] < UPRIGHT;
+    int64_t *own = places + SCORES * lean_size(of->leans[r]) + of->rows[r];
+    for (int64_t at = 0; (at = pass_quiet(row, at, of->width, by)) < of->width; at += 8) {
+      uint64_t left = at + 8 <= of->width ? busy_bytes(row + at, by) : 0x8080808080808080 >> 8 * (at + 8 - of->width);
+      for (; left; left &= left - 1) {
+        const int64_t i = at + __builtin_ctzll(left) / 8;
+        const int64_t o = of->columns[of->run == 1 ? i : i / of->run];
+        out[own[o] + order->ranks[i] - order->edges[o]] = (uint8_t)(down ? alphabet - 1 - row[i] : row[i]);
+      }
+    }
+    for (int64_t o = 0; o < LEVELS; o++) own[o] += order->edges[o + 1] - order->edges[o];
+  }
+}
+
+/* Whether nearly all symbols are the one in the middle: some of them tell. */
+static int are_few(const uint8_t *symbols, int64_t count, int64_t alphabet) {
+  int64_t seen = 0, busy = 0;
+  for (int64_t i = 0; i < count; i += 61, seen++) busy += symbols[i] != alphabet / 2;
+  return alphabet % 2 && SPARSE * busy < seen;
+}
+
 /* The symbols by key, those of rows that lean down turned round. -1 if sizes do not fit. */
 int64_t KERNEL(gather_keys)(const uint8_t *symbols, int64_t count, int64_t alphabet, const int64_t *shapes,
                             int64_t shapes_len, const uint8_t *rows, int64_t rows_len, const uint8_t *columns,
                             int64_t columns_len, const uint8_t *leans, int64_t leans_len, uint32_t *ranks,
                             int64_t ranks_len, uint8_t *held, int64_t held_len, uint8_t *out, int64_t out_len) {
   int64_t places[KEYS + 1];
+  Quiet quiet;
   if (alphabet < 2 || out_len != count || !are_shapes(shapes, shapes_len, count, rows_len, columns_len)) return -1;
   if (!has_room(shapes, shapes_len, ranks_len, held_len)) return -1;
   if (!are_levels(rows, rows_len, columns, columns_len, leans, leans_len) || !all_below(symbols, count, alphabet, 0)) return -1;
   Matrix of = {symbols, (uint8_t *)(uintptr_t)rows, (uint8_t *)(uintptr_t)columns, (uint8_t *)(uintptr_t)leans, 0, 0, 0, 0};
   Order order = {{0}, 0, ranks, held};
+  const int few = alphabet <= 256 && are_few(symbols, count, alphabet);
   place_keys(shapes, shapes_len, of, places);
+  fill_quiet(alphabet, &quiet);
+  if (few) memset(out, (int)(alphabet / 2), (size_t)count);
   for (int64_t t = 0; t < shapes_len; t += 3) {
     next_matrix(&of, shapes + t, !t);
     order_row(&of, &order);
-    gather_rows(&of, &order, alphabet, places, out);
+    if (few && order.only < 0) gather_few(&of, &order, alphabet, &quiet, places, out);
+    else gather_rows(&of, &order, alphabet, places, out);
   }
   return 0;
 }

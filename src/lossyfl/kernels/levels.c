@@ -1,6 +1,6 @@
 /* The encoder's choice of levels and leans, in whole numbers; levels.py says how.
 
-   Entries of the symbol in the middle are most of all and are passed over eight at a time: what they cost is known
+   Entries of the symbol in the middle are most of all and are passed over many at a time: what they cost is known
    from how many there are. */
 #include "busy.h"
 #include "logarithms.h"
@@ -31,11 +31,14 @@ static uint8_t level_of(int64_t sum, int64_t count, double beside, int64_t shift
 
 /* Levels by mean magnitudes, leans by signs. */
 static void first_levels(const Matrix *of, const Search *by, int64_t *sums) {
-  int64_t total = 0, all = 0;
+  int64_t total = 0, seen = 0, entries[LEVELS];
   memset(sums, 0, 8 * (size_t)of->columns_len);
+  memset(of->columns, NEUTRAL, (size_t)of->columns_len);
+  sampled_levels(of, by, entries);
+  for (int64_t o = 0; o < LEVELS; o++) seen += entries[o];
   for (int64_t r = 0; r < of->count; r++) {
     const uint8_t *row = of->symbols + r * of->width;
-    int64_t sum = 0, up = 0, down = 0, entries[LEVELS], seen = 0;
+    int64_t sum = 0, up = 0, down = 0;
     EACH_BUSY(row, seen_of(of), by->column_step, {
       const int64_t size = b < QUIET ? QUIET - b : b - QUIET;
       sum += size;
@@ -43,18 +46,14 @@ static void first_levels(const Matrix *of, const Search *by, int64_t *sums) {
       down += b < QUIET;
       sums[j] += size;
     })
-    if (!r) memset(of->columns, NEUTRAL, (size_t)of->columns_len);
-    sampled_levels(of, by, entries);
-    for (int64_t o = 0; o < LEVELS; o++) seen += entries[o];
     const int64_t lean = up - down, square = lean * lean, both = up + down, most = lean < 0 ? -lean : lean;
     const int64_t size = square <= 3 * both ? 0 : 4 * most > 3 * both ? 2 : 5 * most > both ? 1 : 0;
     of->leans[r] = (uint8_t)(UPRIGHT + (lean < 0 ? -size : size));
     of->rows[r] = level_of(sum, seen, 1, 12);
     total += sum;
-    all += seen;
   }
   if (of->columns_len == 1) return;
-  const double mean = (double)(2 * total + 1) / (double)(2 * all);
+  const double mean = (double)(2 * total + 1) / (double)(2 * seen * of->count);
   for (int64_t j = 0; j < of->columns_len; j++)
     of->columns[j] = j % by->column_step ? NEUTRAL : level_of(sums[j], of->count * of->run, mean, NEUTRAL);
 }
@@ -271,6 +270,17 @@ static void improve(const uint8_t *symbols, const int64_t *shapes, int64_t tenso
   }
 }
 
+INLINE int all_same(const uint8_t *levels, int64_t count) {
+  for (int64_t i = 1; i < count; i++) if (levels[i] != *levels) return 0;
+  return 1;
+}
+
+/* Whether nothing tells entries apart, which no further pass changes. */
+static int are_alike(const Levels *of) {
+  return all_same(of->rows, of->rows_len) && all_same(of->columns, of->columns_len) &&
+         of->leans[0] == UPRIGHT && all_same(of->leans, of->rows_len);
+}
+
 /* -1 if sizes do not fit. `scratch` is room for ten numbers a row or column of the tensor that has most of them. */
 int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alphabet, const int64_t *shapes,
                               int64_t shapes_len, int64_t row_step, int64_t column_step, int64_t passes, uint8_t *rows,
@@ -286,8 +296,7 @@ int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alp
   }
   const int64_t units = scratch_len / 10;
   fill_buckets(alphabet, by.buckets);
-  memset(&by.eight, (int)(alphabet / 2), 8);
-  memset(&by.others, (int)((alphabet - 1) / 2), 8);
+  fill_quiet(alphabet, &by.quiet);
   by.row_step = row_step;
   by.column_step = column_step;
   by.sums = (int32_t *)(void *)scratch;
@@ -299,7 +308,7 @@ int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alp
     next_matrix(&own, shapes + t, !t);
     first_levels(&own, &by, scratch);
   }
-  for (int64_t pass = 0; pass < passes; pass++) improve(symbols, shapes, shapes_len / 3, &all, &by);
+  for (int64_t pass = 0; pass < passes && !(pass && are_alike(&all)); pass++) improve(symbols, shapes, shapes_len / 3, &all, &by);
   memset(scratch, 0, 8 * (size_t)scratch_len); /* nothing is left that depends on the order of bytes */
   return 0;
 }

@@ -8,7 +8,8 @@ from lossyfl.kernels.parallel import useful_threads
 from lossyfl.protocol.rules import LARGEST, is_within
 from lossyfl.protocol.scheme import Scheme
 from lossyfl.streams import stream
-from lossyfl.types import Vector
+from lossyfl.types import Shape, Vector
+from lossyfl.wire.shapes import as_shapes, lengths_of, matrices_of
 from lossyfl.wire.vectors import as_vector, block_bounds
 
 Listen = Literal["all", "participants"]
@@ -19,7 +20,7 @@ def check_arguments(
     scheme: object,
     listen: str,
     log_bytes: object,
-    tensors: Sequence[int] | None,
+    tensors: Sequence[Shape] | None,
     seed: int,
     threads: int,
 ) -> Vector:
@@ -35,9 +36,10 @@ def check_arguments(
         raise InputError("scheme", of="Server", allowed=allowed, got=scheme)
     if log_bytes is not None and (type(log_bytes) is not int or log_bytes < 0):
         raise InputError("log_bytes", of="Server", allowed="an int >= 0", got=log_bytes)
-    if tensors is not None:
-        block_bounds("tensor", len(start), tuple(tensors))
+    shapes = as_shapes([len(start)] if tensors is None else tensors, of="Server")
+    block_bounds("tensor", len(start), lengths_of(shapes))
+    matrices_of(shapes, len(start))
     stream(seed)  # raises if it is no seed
     useful_threads(threads, 0)
-    scheme.check([len(start)] if tensors is None else tensors)
+    scheme.check(shapes)
     return start

@@ -20,7 +20,7 @@ from lossyfl.protocol.digests import NOTHING, EstimateVersion, digest
 from lossyfl.protocol.entries import EntryKind
 from lossyfl.protocol.states import Broadcast
 from lossyfl.streams import stream
-from lossyfl.types import Vector
+from lossyfl.types import Shape, Vector
 from lossyfl.wire import frame as frames
 from lossyfl.wire.codec import decode
 from lossyfl.wire.facts import Facts, facts
@@ -40,7 +40,7 @@ class Broadcaster:
         downlink: Downlink[Any],
         *,
         seed: int,
-        tensors: Sequence[int] | None,
+        tensors: Sequence[Shape] | None,
         threads: int,
         log_bytes: int | None,
     ) -> None:

@@ -32,9 +32,10 @@ from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.state_checks import check_device
 from lossyfl.protocol.states import UNKNOWN, Delivery, DeviceState, check_number
 from lossyfl.streams import stream
-from lossyfl.types import Vector, read_only
+from lossyfl.types import Shape, Vector, read_only
 from lossyfl.wire.codec import decode
 from lossyfl.wire.header import MAX_ENTRIES, FrameMeta, Header, Kind, read_header
+from lossyfl.wire.shapes import as_shapes, entries_of
 from lossyfl.wire.vectors import as_vector
 
 NO_TREND = (FrameMeta(), nothing())
@@ -45,7 +46,7 @@ class Device:
     """A device's side of a scheme.
 
     number:      the device's, as the server knows it
-    tensors:     lengths of the model's tensors: no other model is taken
+    tensors:     shapes or lengths of the model's tensors: no other model is taken
     max_entries: without them, the largest model that it takes
     training:    the name of the training, as the server has it
     """
@@ -56,7 +57,7 @@ class Device:
         scheme: Scheme,
         *,
         seed: int = 0,
-        tensors: Sequence[int] | None = None,
+        tensors: Sequence[Shape] | None = None,
         max_entries: int = MAX_ENTRIES,
         threads: int = 1,
         training: str = "",
@@ -65,8 +66,9 @@ class Device:
         stream(seed)  # raises if it is no seed
         self.number, self.scheme, self.seed = number, scheme, seed
         self.training = training_id(seed, training)
-        self._tensors, self._threads = tensors, threads
-        self._limit = max_entries if tensors is None else sum(tensors)
+        self._tensors = None if tensors is None else as_shapes(tensors, of="Device")
+        self._limit = max_entries if self._tensors is None else entries_of(self._tensors)
+        self._threads = threads
         self.restore(DeviceState())
 
     def state(self) -> DeviceState:
@@ -286,9 +288,7 @@ class Device:
 
     def _check_bound(self, frame: bytes, bound: float) -> None:
         """Raise if a reply is longer than it may be: a link that is not ours may not know of bounds."""
-        if bound == math.inf:
-            return
-        length = norm(self._decode(frame))
+        length = 0.0 if bound == math.inf else norm(self._decode(frame))
         if not length <= bound:
             allowed, got = f"within the clipping norm of {bound:g}", f"{length:g} long"
             raise InputError("reply", of=f"device {self.number}", allowed=allowed, got=got)

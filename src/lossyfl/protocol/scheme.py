@@ -14,7 +14,8 @@ from lossyfl.compressors import Compressor
 from lossyfl.errors import Caution, InputError, one_of
 from lossyfl.links import Downlink, Link
 from lossyfl.protocol.optimizers import Optimizer
-from lossyfl.types import Quantizer
+from lossyfl.types import Quantizer, Shape
+from lossyfl.wire.shapes import entries_of
 
 ServerModel = Literal["estimate", "preserved"]
 MembershipRule = Literal["catch-up", "full-model"]
@@ -122,14 +123,15 @@ class Scheme:
         if spec and self.spec and spec != self.spec:
             raise InputError("state", of=of, allowed=f"of the scheme {self.spec}", got=f"of {spec}")
 
-    def check(self, tensors: Sequence[int], rounds: int | None = None) -> None:
-        """Raise if models of tensors of these lengths cannot be sent as they are to be.
+    def check(self, tensors: Sequence[Shape], rounds: int | None = None) -> None:
+        """Raise if models of tensors of these shapes cannot be sent as they are to be.
 
         rounds: how many there will be, if that is known
         """
+        entries = entries_of(tensors)
         if self.guarded:
-            self._check_kept(sum(tensors))
-        for caution in self.cautions(sum(tensors)):
+            self._check_kept(entries)
+        for caution in self.cautions(entries):
             warnings.warn(caution, Caution, stacklevel=2)
         for compressor in (self.downlink.compressor, self.uplink.compressor):
             if compressor is not None:

@@ -32,7 +32,7 @@ from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.state_checks import check_server, is_sound
 from lossyfl.protocol.states import Delivery, RefusalCount, ServerState
 from lossyfl.theory import eps
-from lossyfl.types import Vector, read_only
+from lossyfl.types import Shape, Vector, read_only
 from lossyfl.wire.header import FrameMeta
 
 DEFAULT_RULE = ReplyRule()
@@ -44,8 +44,8 @@ class Server:
     theta:     theta(0), any vector that `encode` takes
     samples:   how many samples each device has: its weight
     listen:    who hears a broadcast: "all" members, as in the paper, or only the "participants"
-    log_bytes: how much of the recent broadcasts to keep for devices that missed some; by default as
-               much as the full model, because a longer catch-up would be longer than that
+    log_bytes: of recent broadcasts to keep; None for those of the full model: no longer catch-up is sent
+    tensors:   shapes or lengths of the model's tensors
     training:  a name that tells this training from others of the same seed; devices need the same
     rule:      what to do with a reply that is far larger than others
     sink:      is handed what the ledger keeps only in sums, in a long training
@@ -60,7 +60,7 @@ class Server:
         seed: int = 0,
         listen: Listen = "all",
         log_bytes: int | None = None,
-        tensors: Sequence[int] | None = None,
+        tensors: Sequence[Shape] | None = None,
         threads: int = 1,
         training: str = "",
         rule: ReplyRule = DEFAULT_RULE,

@@ -25,7 +25,7 @@ from lossyfl.tasks.training import (
     initial_model,
     moments_length,
 )
-from lossyfl.types import Vector
+from lossyfl.types import Shape, Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +54,9 @@ class Setup:
         return len(self.parts)
 
     @property
-    def tensors(self) -> tuple[int, ...]:
-        """The lengths of the model's tensors."""
-        return tuple(place.stop - place.start for place in self.places)
+    def tensors(self) -> tuple[Shape, ...]:
+        """The shapes of the model's tensors."""
+        return tuple(place.shape for place in self.places)
 
     @property
     def shape(self) -> StoreShape:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lossyfl.errors import InputError
 from lossyfl.extras import of_extra
-from lossyfl.types import Vector
+from lossyfl.types import Shape, Vector
 
 with of_extra("sim"):
     import torch
@@ -67,9 +67,9 @@ class FlatModel:
             tensor.grad = gradient[place.start : place.stop].view(place.shape)
 
     @property
-    def tensors(self) -> tuple[int, ...]:
-        """The lengths of all tensors, for quantizers with a scale each."""
-        return tuple(place.stop - place.start for place in self.places)
+    def tensors(self) -> tuple[Shape, ...]:
+        """The shapes of all tensors."""
+        return tuple(place.shape for place in self.places)
 
     def load(self, theta: Vector) -> None:
         """Set all parameters."""

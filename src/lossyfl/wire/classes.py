@@ -31,6 +31,7 @@ from lossyfl.wire.class_side import (
     write_levels,
     write_tables,
 )
+from lossyfl.wire.even import is_even
 from lossyfl.wire.numbers import Reader, Writer
 from lossyfl.wire.shapes import Shapes
 from lossyfl.wire.tables import read_varint, varint
@@ -68,6 +69,8 @@ def plan(symbols: Symbols, counts: Counts, shapes: Shapes) -> ClassPlan | None:
     if alphabet > MOST_ALPHABET or len(symbols) < LEAST_ENTRIES or np.count_nonzero(counts) < 2:
         return None
     narrow = symbols.astype(np.uint8, copy=False)
+    if is_even(narrow, alphabet, shapes):
+        return None
     levels = _chosen(narrow, alphabet, counts, shapes)
     if all(len(np.unique(each)) == 1 for each in (levels.rows, levels.columns, levels.leans)):
         return None

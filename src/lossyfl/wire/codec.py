@@ -14,7 +14,7 @@ from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Bytes, FrameMeta, read_header
 from lossyfl.wire.histogram import entropy
-from lossyfl.wire.shapes import lengths_of
+from lossyfl.wire.shapes import as_shapes, lengths_of
 from lossyfl.wire.values import check_values
 from lossyfl.wire.vectors import as_vector, block_bounds
 
@@ -64,10 +64,11 @@ def quantize(
     if isinstance(quantizer, str):
         allowed = f'a quantizer, as lossyfl.quantizer("{quantizer}") gives'
         raise InputError("quantizer", of="encode", allowed=allowed, got="text")
-    lengths = None if tensors is None else lengths_of(tensors)
+    shapes = None if tensors is None else as_shapes(tensors, of="encode")
+    lengths = None if shapes is None else lengths_of(shapes)
     bounds = block_bounds(quantizer.scale, len(x), lengths)
     made = quantizer.quantize(x, bounds, rng=rng, threads=threads)
-    return made if tensors is None else replace(made, tensors=tuple(tensors))
+    return made if shapes is None else replace(made, tensors=shapes)
 
 
 def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:
@@ -137,8 +138,9 @@ class FrameInfo:
 
     @property
     def over_entropy(self) -> float:
-        """The real size above the entropy of the symbols, as a part of it."""
-        return 8 * self.nbytes / self.entropy_bits - 1 if self.entropy_bits else math.inf
+        """The real size above the entropy of the symbols as they are coded, as a part of it."""
+        bits = self.class_entropy_bits
+        return 8 * self.nbytes / bits - 1 if bits else math.inf
 
 
 def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> FrameInfo:

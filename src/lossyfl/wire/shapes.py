@@ -8,7 +8,8 @@ network are zero.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,31 @@ Shapes = NDArray[np.int64]
 MOST_TENSORS = 1 << 16
 WORTH = 4
 """Entries for each row and column below which a matrix is taken for a plain vector."""
+
+
+def as_shapes(tensors: Iterable[object], *, of: str) -> tuple[Shape, ...]:
+    """Lengths as whole numbers and shapes as tuples of them, whatever gave them; raises on others.
+
+    >>> as_shapes([np.int64(64), [3, 3]], of="encode")
+    (64, (3, 3))
+    """
+    try:
+        return tuple(
+            tuple(map(index, each)) if isinstance(each, Iterable) else index(each)  # pyright: ignore
+            for each in tensors
+        )
+    except TypeError:
+        allowed = "lengths or shapes of tensors, as (64, 32, 3, 3)"
+        raise InputError("tensors", of=of, allowed=allowed, got=tensors) from None
+
+
+def entries_of(tensors: Sequence[Shape]) -> int:
+    """The number of entries of all tensors.
+
+    >>> entries_of([64, (3, 3)])
+    73
+    """
+    return sum(lengths_of(tensors))
 
 
 def lengths_of(tensors: Sequence[Shape]) -> tuple[int, ...]:
