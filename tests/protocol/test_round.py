@@ -165,10 +165,15 @@ def trained(tensors: Sequence[Shape], spec: str, seed: int) -> tuple[Vector, lis
         )
         for m in range(2)
     ]
+
+    def step(m: int, held: Vector) -> Vector:
+        held += (goals[m] - held) / np.float32(9)
+        return held
+
     start = np.zeros(entries_of(tensors), np.float32)
     chosen = scheme(spec)
     server = Server(start, chosen, samples={0: 1, 1: 2}, tensors=tensors)
     devices = {m: Device(m, chosen, tensors=tensors) for m in range(2)}
     for _ in range(3):
-        run_round(server, devices, lambda m, held: held + (goals[m] - held) / np.float32(9))
+        run_round(server, devices, step)
     return server.theta, [each.nbytes for each in server.ledger.entries]
