@@ -94,11 +94,12 @@ def summary(points: list[Point], speeds: list[Speed]) -> list[str]:
     encodes, decodes = [each.encode for each in speeds], [each.decode for each in speeds]
     slowest = min((*encodes, *decodes), default=0.0)
     at = f"{worst.name}, {worst.rate:g} bits"
+    both = f"encode {_range(encodes)}, decode {_range(decodes)}"
     return [
         f"our bytes / NNCodec's in the mean: {average:.3f}{_goal(average <= MEAN, MEAN)}",
         f"at the worst point: {worst.ratio:.3f}{_goal(worst.ratio <= WORST, WORST)}, {at}",
         f"of {len(points)} points we are smaller at {smaller}, at most {WORST} of its bytes at {near}",
-        f"our speed / NNCodec's{_goal(slowest >= FASTER, FASTER)}: encode {_range(encodes)}, decode {_range(decodes)}",
+        f"our speed / NNCodec's{_goal(slowest >= FASTER, FASTER)}: {both}",
     ]
 
 

@@ -5,6 +5,7 @@ each the one before it, too, for codes that look back. The runs are made where t
 fixed seeds, and kept: delete the folder after a change that would make others.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +97,7 @@ def _of_images(rounds: tuple[int, ...]) -> Experiment:
     )
 
 
-_LONG, _SHORT = (4, 15, 30), (2, 5, 10)
+_LONG, _SHORT = (4, 15, 30), (2, 4, 6)
 SOURCES = (
     Source(name="mnist", experiment=_of_classes("mnist", _LONG), rounds=_LONG),
     Source(name="mlp", experiment=_of_classes("mlp:of=mnist,hidden=150", _LONG), rounds=_LONG),
@@ -126,7 +127,14 @@ def updates(source: Source, folder: Path, watcher: Watcher | None = None) -> Ite
     if not _is_there(source, results):
         wanted = frozenset(source.rounds) | {each - 1 for each in source.rounds}
         out.parent.mkdir(parents=True, exist_ok=True)
-        run(source.experiment, out, force=True, save_updates=wanted, watcher=watcher or Silent())
+        run(
+            source.experiment,
+            out,
+            workers=os.cpu_count() or 1,
+            force=True,
+            save_updates=wanted,
+            watcher=watcher or Silent(),
+        )
     shapes = _shapes(source.experiment.task)
     for sent, file in LINKS.items():
         for number in source.rounds:

@@ -1,0 +1,81 @@
+"""What NNCodec is asked for, with something in its place that keeps every second entry of each tensor."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import nncodec_jobs
+
+Tensors = dict[str, np.ndarray]
+Base = dict[str, Any] | None
+
+
+def compress(x: Tensors, *, approx_param_base: Base, **options: object) -> bytearray:
+    assert isinstance(options["qp"], int)
+    if options["qp"] > 50:
+        raise SystemExit("too coarse")
+    print("COMPRESSED")  # as it does
+    assert options["tca"] == options["compress_differences"] == (approx_param_base is not None)
+    kept = {name: tensor.ravel()[::2].tolist() for name, tensor in x.items()}
+    if approx_param_base is not None:
+        approx_param_base["parameters"] |= kept
+    shapes = {name: tensor.shape for name, tensor in x.items()}
+    return bytearray(json.dumps((kept, shapes)).encode())
+
+
+def decompress(data: bytearray, *, approx_param_base: Base, update_base_param: bool) -> Tensors:
+    kept, shapes = json.loads(data)
+    assert update_base_param == (approx_param_base is not None)
+    if approx_param_base is not None:
+        approx_param_base["parameters"] |= kept
+    decoded = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    for name, tensor in decoded.items():
+        tensor.reshape(-1)[::2] = kept[name]
+    return decoded
+
+
+@pytest.fixture
+def vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    package = ModuleType("nncodec")
+    package.nnc = SimpleNamespace(compress=compress, decompress=decompress)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "nncodec", package)
+    for number in range(11):
+        np.save(tmp_path / f"{number}.npy", np.full((2, 3), number + 1, np.float32))
+    return str(tmp_path)
+
+
+def test_tensors_are_read_in_their_order(vector: str) -> None:
+    tensors = nncodec_jobs.tensors(vector)
+    assert list(tensors) == [str(number) for number in range(11)]
+    assert [tensor[0, 0] for tensor in tensors.values()] == list(range(1, 12))
+
+
+@pytest.mark.parametrize("temporal", [False, True])
+def test_bytes_and_error_are_those_of_what_was_decoded(vector: str, temporal: bool) -> None:
+    answer = nncodec_jobs.measure(vector, vector if temporal else None, {"qp": -20})
+    assert answer["nbytes"] == len(compress(nncodec_jobs.tensors(vector), qp=-20, **plain()))
+    assert answer["nmse"] == pytest.approx(0.5)
+    assert answer["encode"] > 0
+    assert answer["decode"] > 0
+
+
+def plain() -> dict[str, Any]:
+    return {"approx_param_base": None, "tca": False, "compress_differences": False}
+
+
+def test_requests_are_answered_and_errors_said(
+    vector: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    requests = [(vector, None, {"qp": -20}), (vector, None, {"qp": 60}), (vector, None, {})]
+    text = "".join(f"{json.dumps(request)}\n" for request in requests)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    nncodec_jobs.main()
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert answers[0]["nmse"] == pytest.approx(0.5)
+    assert answers[1:] == ["SystemExit: too coarse", "KeyError: 'qp'"]
