@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 
 from lossyfl.errors import InputError
 
+STRIDE = 4
+"""Settings from one try to the next, before the two around an error are halved."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coded:
@@ -47,13 +50,17 @@ class Settings:
 
     def bytes_at(self, nmse: float) -> tuple[float, int]:
         """The bytes at an error, and the nearest setting that is at least as exact."""
-        at = self.first
-        while self._coded(at).nmse > nmse:
-            at = self._checked(at - 1, nmse)
-        while self._coded(self._checked(at + 1, nmse)).nmse <= nmse:
-            at += 1
-        self.first = at
-        return bytes_at(nmse, self._coded(at), self._coded(at + 1)), at
+        finer = self.first
+        while self._coded(finer).nmse > nmse:
+            finer = self._checked(finer - STRIDE, nmse)
+        while self._coded(self._checked(finer + STRIDE, nmse)).nmse <= nmse:
+            finer += STRIDE
+        self.first, coarser = finer, finer + STRIDE
+        while coarser - finer > 1:
+            middle = (finer + coarser) // 2
+            exact = self._coded(middle).nmse <= nmse
+            finer, coarser = (middle, coarser) if exact else (finer, middle)
+        return bytes_at(nmse, self._coded(finer), self._coded(coarser)), finer
 
     def _coded(self, setting: int) -> Coded:
         if setting not in self.tried:

@@ -7,18 +7,9 @@ from pathlib import Path
 from lossyfl.errors import InputError
 
 PACKAGE = "nncodec==2.1.3"
-NEEDED = (
-    "numpy<2",
-    "torch",
-    "torchvision",
-    "h5py",
-    "opencv-python-headless",  # what it asks for needs a screen's libraries, which servers lack
-    "pandas",
-    "scikit-learn",
-    "tqdm",
-)
-"""What it imports, whatever is asked of it; it lists more."""
-WORKS = "from nncodec import nnc"
+NEEDED = ("numpy<2", "torch")
+"""What its codec needs; it lists more, for examples with pictures (`nncodec_jobs`)."""
+JOBS = Path(__file__).with_name("nncodec_jobs.py")
 
 
 def build(folder: Path) -> str:
@@ -40,9 +31,11 @@ def check(python: str) -> None:
 
 
 def works(python: str) -> bool:
-    """Whether a Python has NNCodec, and all that it imports."""
+    """Whether a Python has NNCodec: its jobs begin."""
     try:
-        done = subprocess.run([python, "-P", "-c", WORKS], capture_output=True, check=False)
+        done = subprocess.run(
+            [python, "-P", str(JOBS)], input=b"", capture_output=True, check=False
+        )
     except OSError:
         return False
     return done.returncode == 0

@@ -41,6 +41,11 @@ class Source:
     experiment: Experiment
     rounds: tuple[int, ...]
 
+    @property
+    def middle(self) -> int:
+        """The round in the middle."""
+        return self.rounds[len(self.rounds) // 2]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:

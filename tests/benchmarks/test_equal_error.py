@@ -17,7 +17,7 @@ def settings(first: int, tried: Counter[int] | None = None) -> Settings:
         counts[setting] += 1
         return Coded(nbytes=round(2**20 / 2 ** (setting / 4)), nmse=1e-6 * 4 ** (setting / 4))
 
-    return Settings(code=code, first=first, least=0, most=60)
+    return Settings(code=code, first=first, least=-8, most=66)
 
 
 @pytest.mark.parametrize("nmse", [1e-5, 0.0021, 0.3])
@@ -45,5 +45,5 @@ def test_no_setting_is_tried_twice() -> None:
 
 @pytest.mark.parametrize("nmse", [1e-9, 1e9])
 def test_an_error_that_no_setting_has_is_refused(nmse: float) -> None:
-    with pytest.raises(InputError, match="between the errors of settings 0 and 60"):
+    with pytest.raises(InputError, match="between the errors of settings -8 and 66"):
         settings(30).bytes_at(nmse)

@@ -21,7 +21,8 @@ def compress(x: Tensors, *, approx_param_base: Base, **options: object) -> bytea
     if options["qp"] > 50:
         raise SystemExit("too coarse")
     print("COMPRESSED")  # as it does
-    assert options["tca"] == options["compress_differences"] == (approx_param_base is not None)
+    assert options["compress_differences"] == (approx_param_base is not None)
+    assert options["nonweight_qp"] == options["qp"]
     kept = {name: tensor.ravel()[::2].tolist() for name, tensor in x.items()}
     if approx_param_base is not None:
         approx_param_base["parameters"] |= kept
@@ -56,23 +57,28 @@ def test_tensors_are_read_in_their_order(vector: str) -> None:
     assert [tensor[0, 0] for tensor in tensors.values()] == list(range(1, 12))
 
 
-@pytest.mark.parametrize("temporal", [False, True])
-def test_bytes_and_error_are_those_of_what_was_decoded(vector: str, temporal: bool) -> None:
-    answer = nncodec_jobs.measure(vector, vector if temporal else None, {"qp": -20})
-    assert answer["nbytes"] == len(compress(nncodec_jobs.tensors(vector), qp=-20, **plain()))
+@pytest.mark.parametrize("differential", [False, True])
+def test_bytes_and_error_are_those_of_what_was_decoded(vector: str, differential: bool) -> None:
+    answer = nncodec_jobs.measure(vector, None, {"qp": -20}, differential=differential)
+    assert answer["nbytes"] > 11 * 3 * 4
     assert answer["nmse"] == pytest.approx(0.5)
     assert answer["encode"] > 0
     assert answer["decode"] > 0
 
 
-def plain() -> dict[str, Any]:
-    return {"approx_param_base": None, "tca": False, "compress_differences": False}
+def test_contexts_are_of_the_update_before_it(
+    vector: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    before = tmp_path_factory.mktemp("before")
+    np.save(before / "77.npy", np.ones((1, 2), np.float32))
+    nncodec_jobs.measure(vector, str(before), {"qp": -20}, differential=True)
+    assert [sorted(base, key=int) for base in BASES] == 2 * [["0", "10", "77"]]
 
 
 def test_requests_are_answered_and_errors_said(
     vector: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    requests = [(vector, None, {"qp": -20}), (vector, None, {"qp": 60}), (vector, None, {})]
+    requests = [(vector, None, options, True) for options in ({"qp": -20}, {"qp": 60}, {})]
     text = "".join(f"{json.dumps(request)}\n" for request in requests)
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     nncodec_jobs.main()
