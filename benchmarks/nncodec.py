@@ -11,7 +11,6 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from statistics import median
 
@@ -19,7 +18,7 @@ from rich.console import Console
 
 from benchmarks import nncodec_build, nncodec_tables
 from benchmarks.nncodec_rival import TOOLS, Rival
-from benchmarks.nncodec_tables import BEST, PLAIN, TEMPORAL, Point, Speed
+from benchmarks.nncodec_tables import BEST, PLAIN, Point, Speed
 from benchmarks.updates import FOLDER, QUICK, SOURCES, Source, Update, updates
 from lossyfl import decode, encode, quantizer, stream
 from lossyfl.errors import InputError
@@ -39,8 +38,12 @@ def run(
     *,
     quick: bool,
     console: Console,
+    workers: int = 1,
 ) -> None:
-    """Measure, print the tables, and write everything to the files."""
+    """Measure, print the tables, and write everything to the files.
+
+    workers: processes with NNCodec, while sizes are measured
+    """
     if python is None:
         try:
             with console.status("building NNCodec"):
@@ -49,7 +52,7 @@ def run(
             console.print(f"skipped, because NNCodec cannot be had: {error}")
             return
     nncodec_build.check(python)
-    points, speeds = measure(python, QUICK if quick else SOURCES, console)
+    points, speeds = measure(python, QUICK if quick else SOURCES, console, workers)
     facts = machine.describe() | {"nncodec": nncodec_build.PACKAGE}
     sheets = nncodec_tables.tables(points, speeds)
     said = nncodec_tables.summary(points, speeds)
@@ -72,55 +75,56 @@ def run(
 
 
 def measure(
-    python: str, sources: tuple[Source, ...], console: Console
+    python: str, sources: tuple[Source, ...], console: Console, workers: int
 ) -> tuple[list[Point], list[Speed]]:
-    """Sizes, a process per run, then speeds, one job at a time."""
-    chosen: list[list[Update]] = []
+    """Sizes, several updates at a time, then speeds, one job at a time."""
+    chosen, middle = list[Update](), list[Update]()
     for source in sources:
         with console.status(f"updates of {source.name}, made where they are not kept"):
-            chosen.append(list(updates(source, FOLDER)))
+            chosen += updates(source, FOLDER)
+        middle += [
+            each for each in chosen if (each.source, each.round) == (source.name, source.middle)
+        ]
     with tempfile.TemporaryDirectory() as name, console.status("sizes") as status:
-        with ThreadPoolExecutor(len(sources)) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             jobs = [
-                pool.submit(sizes, python, Path(name), source.middle, some)
-                for source, some in zip(sources, chosen, strict=True)
+                pool.submit(sizes, python, Path(name), update, every_tool=update in middle)
+                for update in chosen
             ]
             points = [point for job in jobs for point in job.result()]
         status.update("speeds")
         with Rival(python, Path(name)) as rival:
             speeds = [
                 speed(rival, update, point, tool)
-                for update in chain(*chosen)
+                for update in middle
                 for point in points
-                if point.is_of(update) and point.rate in TIMED and TEMPORAL in point.theirs
+                if point.is_of(update) and point.rate in TIMED
                 for tool in (BEST, PLAIN)
             ]
     return points, speeds
 
 
-def sizes(python: str, folder: Path, middle: int, chosen: list[Update]) -> list[Point]:
-    """Bytes of both for the updates of a run at every rate; with all tools in its middle."""
-    points: list[Point] = []
+def sizes(python: str, folder: Path, update: Update, *, every_tool: bool) -> list[Point]:
+    """Bytes of both for an update, at every rate."""
+    x, points = update.vector, list[Point]()
     with Rival(python, folder) as rival:
-        for update in chosen:
-            x = update.vector
-            tools = TOOLS if update.round == middle else (BEST, PLAIN)
-            searches = {tool: rival.search(update, tool) for tool in tools}
-            for rate in RATES:
-                frame = ours(update, rate)
-                lost = nmse(x, decode(frame, max_entries=len(x)))
-                points.append(
-                    Point(
-                        source=update.source,
-                        sent=update.sent,
-                        round=update.round,
-                        entries=len(x),
-                        rate=rate,
-                        nmse=lost,
-                        ours=len(frame),
-                        theirs={tool: search(lost) for tool, search in searches.items()},
-                    )
+        tools = TOOLS if every_tool else (BEST, PLAIN)
+        searches = {tool: rival.search(update, tool) for tool in tools}
+        for rate in RATES:
+            frame = ours(update, rate)
+            lost = nmse(x, decode(frame, max_entries=len(x)))
+            points.append(
+                Point(
+                    source=update.source,
+                    sent=update.sent,
+                    round=update.round,
+                    entries=len(x),
+                    rate=rate,
+                    nmse=lost,
+                    ours=len(frame),
+                    theirs={tool: search(lost) for tool, search in searches.items()},
                 )
+            )
     return points
 
 

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -31,9 +32,7 @@ def package() -> Any:  # noqa: ANN401, it has no types
     for name in STAND_INS:
         sys.modules.setdefault(name, MagicMock())
         sys.modules.setdefault(name.partition(".")[0], MagicMock())
-    from nncodec import nnc
-
-    return nnc
+    return import_module("nncodec.nnc")
 
 
 @cache

@@ -71,7 +71,7 @@ class Rival:
             answer = self.ask(update, tool, options | {"qp": qp})
             return Coded(nbytes=int(answer["nbytes"]), nmse=answer["nmse"])
 
-        return Settings(code=code, first=_fine(update.vector), least=QPS[0], most=QPS[1])
+        return Settings(code=code, first=_first(update.vector), least=QPS[0], most=QPS[1])
 
     def ask(self, update: Update, tool: str, options: Options) -> dict[str, float]:
         """Bytes, error and seconds of both ways."""
@@ -94,6 +94,6 @@ class Rival:
         return str(out)
 
 
-def _fine(x: Vector) -> int:
-    """A fine step size to begin with, an eighth of the root mean square."""
-    return round(OCTAVE * float(np.log2(np.sqrt(np.mean(x.astype(np.float64) ** 2)) / 8)))
+def _first(x: Vector) -> int:
+    """A step size to begin with, half of the root mean square: for the highest rates."""
+    return round(OCTAVE * float(np.log2(np.sqrt(np.mean(x.astype(np.float64) ** 2)) / 2)))

@@ -47,7 +47,7 @@ class Source:
         return self.rounds[len(self.rounds) // 2]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Update:
     """What one end quantized.
 

@@ -2,9 +2,10 @@
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,8 @@ def decompress(data: bytearray, *, approx_param_base: Base, update_base_param: b
 
 @pytest.fixture
 def vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    package = ModuleType("nncodec")
-    package.nnc = SimpleNamespace(compress=compress, decompress=decompress)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "nncodec", package)
+    codec = SimpleNamespace(compress=compress, decompress=decompress)
+    monkeypatch.setattr(nncodec_jobs, "package", lambda: codec)
     for number in range(11):
         np.save(tmp_path / f"{number}.npy", np.full((2, 3), number + 1, np.float32))
     return str(tmp_path)
@@ -89,3 +89,21 @@ def test_requests_are_answered_and_errors_said(
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert answers[0]["nmse"] == pytest.approx(0.5)
     assert answers[1:] == ["SystemExit: too coarse", "KeyError: 'qp'"]
+
+
+@pytest.mark.parametrize(("imports", "ends"), [("cv2, h5py, torchvision", 0), ("other", 1)])
+def test_what_only_its_examples_import_is_stood_in_for(
+    tmp_path: Path, imports: str, ends: int
+) -> None:
+    package = tmp_path / "nncodec"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "nnc.py").write_text(f"import {imports}\nfrom sklearn.metrics import report\n")
+    command = [
+        sys.executable,
+        "-P",
+        nncodec_jobs.__file__,
+    ]  # the stand-ins would stay in this process
+    environment = {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, input=b"", capture_output=True, check=False)
+    assert done.returncode == ends, done.stderr

@@ -116,6 +116,7 @@ def bench_nncodec(
     ] = None,
     json_file: JsonFile = None,
     markdown_file: MarkdownFile = None,
+    workers: Annotated[int, typer.Option(help="Processes, while sizes are measured.", min=1)] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Only updates of digits.")] = False,
 ) -> None:
     """Frames of updates against NNCodec's bitstreams at the same error."""
@@ -123,7 +124,9 @@ def bench_nncodec(
     can_write(json_file)
     can_write(markdown_file)
     screen = console(width=100)
-    benchmark("nncodec").run(python, build, json_file, markdown_file, quick=quick, console=screen)
+    benchmark("nncodec").run(
+        python, build, json_file, markdown_file, quick=quick, console=screen, workers=workers
+    )
 
 
 def benchmark(name: str) -> ModuleType:
