@@ -2,13 +2,17 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from benchmarks import nncodec, nncodec_build, nncodec_rival
 from benchmarks.nncodec_tables import BEST, PLAIN, TEMPORAL
+from benchmarks.updates import Source, Update
 from lossyfl.errors import InputError
 
 UNIFORM = """
@@ -26,6 +30,25 @@ for line in sys.stdin:
 """
 
 
+def busy_rows(source: Source, folder: Path) -> Iterator[Update]:
+    """Updates of a matrix with busy and idle rows, and of a bias, in place of trained ones."""
+    del folder
+    rng = np.random.default_rng(0)
+    for sent, number in product(("broadcast", "reply"), source.rounds):
+        matrices = rng.laplace(size=(2, 64, 100)) * np.geomspace(1, 100, 64)[:, np.newaxis]
+        vector, before = (
+            np.append(matrix, rng.normal(size=64)).astype(np.float32) for matrix in matrices
+        )
+        yield Update(
+            source=source.name,
+            sent=sent,
+            round=number,
+            vector=vector,
+            before=before,
+            shapes=((64, 100), (64,)),
+        )
+
+
 @pytest.fixture
 def uniform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A code with even steps runs in NNCodec's place, on short updates at two rates."""
@@ -33,7 +56,7 @@ def uniform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs.write_text(UNIFORM)
     monkeypatch.setattr(nncodec_rival, "JOBS", jobs)
     monkeypatch.setattr(nncodec_build, "JOBS", jobs)
-    monkeypatch.setattr(nncodec, "FOLDER", tmp_path / "updates")
+    monkeypatch.setattr(nncodec, "updates", busy_rows)
     monkeypatch.setattr(nncodec, "RATES", (0.5, 2.0))
     monkeypatch.setattr(nncodec, "TIMED", (0.5,))
 
