@@ -5,18 +5,14 @@ both; a ratio is the median over the turns. What is timed is in `version_jobs`.
 """
 
 import json
-import subprocess
 import sys
-from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 
-from lossyfl.errors import InputError
+from benchmarks.other_python import OtherPython
 from lossyfl.report.text_table import TextTable
 from lossyfl.results import machine
 
@@ -44,51 +40,10 @@ class Speed:
     failed: str = ""
 
 
-class Version:
-    """A Python with some version of lossyfl, which does jobs."""
-
-    def __init__(self, python: str) -> None:
-        try:
-            self._process = subprocess.Popen(
-                [python, "-P", str(JOBS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-            )
-        except OSError as error:
-            allowed = "a Python with lossyfl installed"
-            raise InputError("python", of="bench versions", allowed=allowed, got=python) from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with suppress(BrokenPipeError):  # of what a process that had ended did not read
-                pipe.close()
-
-    def seconds(self, kind: str, entries: int, spec: str) -> float | str:
-        """The seconds that a job took, or what went wrong."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            print(json.dumps((kind, entries, spec)), file=self._process.stdin, flush=True)
-        except BrokenPipeError:
-            return "its process ended"
-        answer = self._process.stdout.readline()
-        return json.loads(answer) if answer else "its process ended"
-
-
 def run(other: str, json_file: Path | None, *, quick: bool, console: Console) -> None:
     """Measure, print the table, and write everything to the file."""
     results: list[Speed] = []
-    with ExitStack() as stack:
-        here, there = (stack.enter_context(Version(python)) for python in (sys.executable, other))
+    with version(sys.executable) as here, version(other) as there:
         for entries in list(TURNS)[:2] if quick else TURNS:
             for kind, specs in (("encode", CODED), ("decode", CODED), ("round", ROUNDS)):
                 with console.status(f"{kind}, {entries:,} entries"):
@@ -105,13 +60,18 @@ def run(other: str, json_file: Path | None, *, quick: bool, console: Console) ->
     console.print(f"below {SLOWER} of the other's speed: {named or 'none'}")
 
 
-def measure(here: Version, there: Version, kind: str, entries: int, spec: str) -> Speed:
+def version(python: str) -> OtherPython:
+    """A Python with some version of lossyfl, which does jobs."""
+    return OtherPython(python, JOBS, of="bench versions", needs="lossyfl")
+
+
+def measure(here: OtherPython, there: OtherPython, kind: str, entries: int, spec: str) -> Speed:
     """One job, in turns."""
     times: list[tuple[float, float]] = []
     for _ in range(TURNS.get(entries, 5)):
-        ours, theirs = (version.seconds(kind, entries, spec) for version in (here, there))
-        if isinstance(ours, str) or isinstance(theirs, str):
-            failed = f"this: {ours}" if isinstance(ours, str) else f"other: {theirs}"
+        ours, theirs = (each.ask(kind, entries, spec) for each in (here, there))
+        if not (isinstance(ours, float) and isinstance(theirs, float)):
+            failed = f"other: {theirs}" if isinstance(ours, float) else f"this: {ours}"
             return Speed(kind=kind, entries=entries, spec=spec, ratio=0, best=0, failed=failed)
         times.append((ours, theirs))
     return Speed(

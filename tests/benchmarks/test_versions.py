@@ -37,6 +37,6 @@ def test_a_process_that_ends_is_said(tmp_path: Path) -> None:
     program = tmp_path / "python"
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
-    with versions.Version(sys.executable) as here, versions.Version(str(program)) as there:
+    with versions.version(sys.executable) as here, versions.version(str(program)) as there:
         result = versions.measure(here, there, "encode", 100, "stochastic:levels=2")
     assert result.failed == "other: its process ended"

@@ -102,6 +102,33 @@ def bench_versions(
     benchmark("versions").run(other, json_file, quick=quick, console=console())
 
 
+@app.command("nncodec")
+def bench_nncodec(
+    python: Annotated[
+        str | None, typer.Argument(help="A Python with nncodec; without one, --build makes it.")
+    ] = None,
+    *,
+    build: Annotated[
+        Path | None,
+        typer.Option(
+            "--build", help="The folder of its environment.", show_default="build/nncodec"
+        ),
+    ] = None,
+    json_file: JsonFile = None,
+    markdown_file: MarkdownFile = None,
+    workers: Annotated[int, typer.Option(help="Processes, while sizes are measured.", min=1)] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Only updates of digits.")] = False,
+) -> None:
+    """Frames of updates against NNCodec's bitstreams at the same error."""
+    check_installed("torch", extra="sim")  # here: updates come from training
+    can_write(json_file)
+    can_write(markdown_file)
+    screen = console(width=100)
+    benchmark("nncodec").run(
+        python, build, json_file, markdown_file, quick=quick, console=screen, workers=workers
+    )
+
+
 def benchmark(name: str) -> ModuleType:
     """A benchmark of the repository; child processes find its package as this one does."""
     for folder in (CHECKOUT, Path.cwd()):
