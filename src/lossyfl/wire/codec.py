@@ -9,7 +9,7 @@ import numpy as np
 from lossyfl.errors import InputError
 from lossyfl.kernels import parallel
 from lossyfl.streams import Stream
-from lossyfl.types import Quantized, Quantizer, Shape, UniformTable, Vector
+from lossyfl.types import Quantized, Quantizer, Shape, ShapedQuantizer, UniformTable, Vector
 from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
 from lossyfl.wire.classes import ClassCoded
@@ -67,8 +67,13 @@ def quantize(
         raise InputError("quantizer", of="encode", allowed=allowed, got="text")
     lengths = None if tensors is None else lengths_of(tensors)
     bounds = block_bounds(quantizer.scale, len(x), lengths)
-    made = quantizer.quantize(x, bounds, rng=rng, threads=threads)
-    return made if tensors is None else replace(made, tensors=tuple(tensors))
+    if tensors is None:
+        return quantizer.quantize(x, bounds, rng=rng, threads=threads)
+    if isinstance(quantizer, ShapedQuantizer):
+        made = quantizer.quantize_shaped(x, bounds, tensors, rng=rng, threads=threads)
+    else:
+        made = quantizer.quantize(x, bounds, rng=rng, threads=threads)
+    return replace(made, tensors=tuple(tensors))
 
 
 def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:
