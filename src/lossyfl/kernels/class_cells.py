@@ -128,8 +128,7 @@ class _OneClass:
         logarithms = log2_of(np.where(counts > _UNSEEN, counts, _UNSEEN))
         lengths = logarithms[0] - logarithms[1:]
         bits = _sum(counts[1:] * lengths)
-        rows = lengths[1:].reshape(2, -1)
-        rows = np.concatenate([np.full((2, 1), lengths[0]), rows], axis=1)
+        rows = np.column_stack([lengths[[0, 0]], lengths[1:].reshape(2, -1)])
         return rows, bits, int((counts[1:] > 0).sum())
 
 
@@ -149,14 +148,13 @@ class _CellSearch:
 
     def __init__(self, of: _ClassBins, room: Ints) -> None:
         self.of, self.room = of, room
-        self.values, self.used = np.zeros(1), np.zeros(1, np.bool_)
-        self.lengths: list[Floats] = []
+        self.values, self.used, self.lengths = np.zeros(1), np.zeros(1, np.bool_), list[Floats]()
 
     def begin_evenly(self, step: float) -> Ints | None:
         """Even cells without those that are empty; None if there are too many."""
         of = self.of
-        first = _FIRST_ZONE * step
-        found = reference(even_edges)(first, step, of.first + 1, of.first + of.bins, self.room)
+        span = of.first + 1, of.first + of.bins
+        found = reference(even_edges)(_FIRST_ZONE * step, step, *span, self.room)
         places = np.append(self.room[:found] - of.first, of.bins)
         some = (np.diff(of.ahead[:, places], axis=1) != 0).any(axis=0)
         edges = np.append(places[:-1][some], of.bins)
@@ -176,7 +174,7 @@ class _CellSearch:
             while True:
                 other = values[stack[-1]]
                 dearer = price * (lengths[level] - lengths[stack[-1]])
-                begin = _divided(value * value - other * other + dearer, 2 * (value - other))
+                begin = (value * value - other * other + dearer) / (2 * (value - other))
                 if len(stack) == 1 or not begin <= begins[-1]:
                     break
                 stack.pop(), begins.pop()
@@ -209,8 +207,7 @@ class _CellSearch:
         if even is None:
             return np.full(2, np.inf)
         self.lengths = [np.zeros((2, len(even)))] * classes
-        bits, pairs = 0.0, 0
-        entries = sums = np.zeros(len(even) - 1)
+        bits, pairs, entries, sums = 0.0, 0, np.zeros(0), np.zeros(0)
         for turn in range(_ROUNDS + 1):
             bits, pairs = 0.0, 0
             entries, sums = np.zeros(len(even) - 1), np.zeros(len(even) - 1)
@@ -233,9 +230,27 @@ class _CellSearch:
         values = _VALUE_BITS * (1 + 2 * int(used.sum()))
         return np.array([bits + float(values + CLASS_BITS * classes + SYMBOL_BITS * pairs), error])
 
-
-def _divided(a: float, b: float) -> float:
-    return float(np.float64(a) / np.float64(b))
+    def best(
+        self, ways: Floats, by_size: bool, limit: float, halvings: int, out: Floats
+    ) -> tuple[float, float] | None:
+        """The step and the price of the best cells, if there are any; their bits and error go to `out`."""
+        best: tuple[float, float] | None = None
+        asked, left = (0, 1) if by_size else (1, 0)
+        out[:] = np.inf
+        for given, factor, low, high in ways.reshape(-1, WAY).tolist():
+            within, beyond = (high, low) if by_size else (low, high)
+            for _ in range(halvings):
+                middle = float(np.sqrt(within * beyond))
+                step = given if given > 0 else middle
+                price = middle if given > 0 else factor * middle * middle
+                found = self.cells_at(step, price)
+                if not found[asked] <= limit:
+                    beyond = middle
+                    continue
+                within = middle
+                if found[left] < out[left]:
+                    out[:], best = found, (step, price)
+        return best
 
 
 @native("i i i64[] f64[] d f64[] i d i i64[]! f64[]! u8[]! f64[]! f64[]! -> i")
@@ -271,28 +286,13 @@ def search_by_class(
     bins = len(ahead) // (2 * classes) - 1
     if not 1 <= bins <= BINS or len(levels) != 2 * classes * bins or len(ways) % WAY:
         return -1
-    if not _are_rows(len(levels), first, bins) or len(lengths) != 2 * classes * (MOST_CELLS + 1):
+    if not _are_rows(len(levels), first, bins) or len(out) != 2:
         return -1
-    if len(values) != MOST_CELLS + 1 or len(out) != 2:
+    if [len(lengths), len(values)] != [2 * classes * (MOST_CELLS + 1), MOST_CELLS + 1]:
         return -1
     shape = 2 * classes, bins + 1
     search = _CellSearch(_ClassBins(first, ahead.reshape(shape), sums.reshape(shape), energy), room)
-    best: tuple[float, float] | None = None
-    asked, left = (0, 1) if by_size else (1, 0)
-    out[:] = np.inf
-    for given, factor, low, high in ways.reshape(-1, WAY).tolist():
-        within, beyond = (high, low) if by_size else (low, high)
-        for _ in range(halvings):
-            middle = float(np.sqrt(within * beyond))
-            step = given if given > 0 else middle
-            price = middle if given > 0 else factor * middle * middle
-            found = search.cells_at(step, price)
-            if not found[asked] <= limit:
-                beyond = middle
-                continue
-            within = middle
-            if found[left] < out[left]:
-                out[:], best = found, (step, price)
+    best = search.best(ways, by_size, limit, halvings, out)
     levels[:], values[:], lengths[:] = 0, 0, 0
     if best is not None:
         search.cells_at(*best, levels)

@@ -35,7 +35,7 @@ MORE_BITS, TIMES_BITS = 0.6, (4.0, 1.3)
 """What it takes: so many bits per entry more, but no more than so many times as many."""
 SMALL_SIDE = 8
 """Levels that take less than this part of all need no coarser symbols to choose them by."""
-STEPS = (0.3, 0.5, 0.8, 1.2)
+STEPS = (0.5, 1.0)
 """To try with any price, in smallest magnitudes that would be sent without classes."""
 PRICES = (0.005, 4.0)
 """Of a bit, the lowest and the highest, in squares of that magnitude."""
@@ -44,7 +44,7 @@ FACTORS = (0.1, 0.25, 0.6)
 FREE_STEPS = (0.125, 2.0)
 LEAST = 1 / 32
 """Magnitudes below are zero in any case."""
-HALVINGS = 8
+HALVINGS = 7
 MOST_BINS = 1 << 21
 """Of all classes together; vectors of very many classes and octaves are left as they are."""
 ROOM = 4096
