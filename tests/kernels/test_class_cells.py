@@ -46,7 +46,7 @@ def test_same_bins_and_symbols(seed: int, entries: int, classes: int, bins: int)
 
 def test_place_of_an_entry() -> None:
     """-1 in class 1 is in the row behind its positive one; what is out of range is at an end."""
-    x, classes = np.float32([-1, 1, 2, 0.5]), np.array([1, 0, 0, 0], np.uint8)
+    x, classes = np.array([-1, 1, 2, 0.5], np.float32), np.array([1, 0, 0, 0], np.uint8)
     first = int(np.float32(1).view(np.uint32)) >> 16
     counts, sums = np.zeros(8, np.int64), np.zeros(8)
     assert bin_by_class(x, classes, first, 2, counts, sums) == 0
@@ -129,7 +129,7 @@ def test_idle_classes_send_less() -> None:
     energy, where = float((counts * middle**2).sum()), room(2, bins)
     way = np.array([float(middle[300]), 0, 1e-3, 1e3])
     limit = 1.5 * 100 * bins
-    args = first, 2, ahead.ravel(), sums.ravel(), energy, way, 1, limit, 12
+    args = first, 2, ahead.ravel(), sums.ravel(), energy, way, True, limit, 12
     assert search_by_class(*args, *where) == 0
     levels = where[2].reshape(4, bins)
     assert (levels[0] > 0).argmax() < (levels[2] > 0).argmax() or not levels[2].any()

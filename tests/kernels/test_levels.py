@@ -21,25 +21,45 @@ def choose(
     rows, columns = int(shapes[0::3].sum()), int(shapes[1::3].sum())
     units = int(max(shapes.reshape(-1, 3)[:, :2].max(), 1))
     found = np.full(rows, 99, np.uint8), np.full(columns, 99, np.uint8), np.full(rows, 99, np.uint8)
-    *_, one, other, leans, _, result = _agree(
-        symbols, alphabet, shapes, *steps, 1, passes, *found, 10 * units
+    *_, one, other, leans, _, result = agree(
+        choose_levels,
+        symbols,
+        alphabet,
+        shapes,
+        *steps,
+        1,
+        passes,
+        *found,
+        np.zeros(10 * units, np.int64),
     )
     return one, other, leans, result
 
 
-def _agree(*arguments: object) -> tuple:
-    """`agree` but for the scratch, which anything may be left in."""
-    *given, room = arguments
-    from lossyfl.kernels.native import natives, reference
+def test_passes_one_by_one_come_to_the_same() -> None:
+    shapes = shapes_of(3, 4)
+    symbols = symbols_of(shapes, 5, 3)
+    at_once = choose(symbols, 5, shapes, passes=3)
+    rows, columns, leans, _ = choose(symbols, 5, shapes, passes=1)
+    for _ in range(2):
+        assert (
+            choose_levels(
+                symbols, 5, shapes, 1, 1, False, 1, rows, columns, leans, np.zeros(9999, np.int64)
+            )
+            == 0
+        )
+    assert all(
+        np.array_equal(a, b) for a, b in zip((rows, columns, leans, 0), at_once, strict=True)
+    )
 
-    own = [each.copy() if isinstance(each, np.ndarray) else each for each in given]
-    result = reference(choose_levels)(*own, np.zeros(room, np.int64))
-    for native in natives(choose_levels):
-        others = [each.copy() if isinstance(each, np.ndarray) else each for each in given]
-        assert native(*others, np.zeros(room, np.int64)) == result
-        for one, other in zip(own, others, strict=True):
-            assert np.array_equal(one, other)
-    return (*own, None, result)
+
+@pytest.mark.parametrize("wrong", range(3))
+def test_levels_to_begin_with_are_checked(wrong: int) -> None:
+    shapes, room = np.array([4, 6, 1]), np.zeros(60, np.int64)
+    levels = np.zeros(4, np.uint8), np.zeros(6, np.uint8), np.zeros(4, np.uint8)
+    levels[wrong][-1] = LEVELS
+    refuses(choose_levels, np.zeros(24, np.uint8), 3, shapes, 1, 1, 0, 1, *levels, room)
+    *_, result = agree(choose_levels, np.zeros(24, np.uint8), 3, shapes, 1, 1, 0, 1, *levels, room)
+    assert result == -1
 
 
 @given(

@@ -40,12 +40,12 @@ def structured(tensors: tuple[Shape, ...] = NETWORK, seed: int = 1) -> Vector:
     return np.concatenate(parts).astype(np.float32)
 
 
-def both(x: Vector, spec: str, tensors: tuple[Shape, ...], **options: int) -> tuple[bytes, bytes]:
+def both(x: Vector, spec: str, tensors: tuple[Shape, ...], threads: int = 1) -> tuple[bytes, bytes]:
     """The frame without shapes, and with them, of the same symbols."""
     made = quantizer(spec)
     made = made if made.scale != "model" else Unshaped(inner=made)
-    plain = encode(x, made, rng=stream(0), tensors=lengths_of(tensors), **options)
-    return plain, encode(x, made, rng=stream(0), tensors=tensors, **options)
+    plain = encode(x, made, rng=stream(0), tensors=lengths_of(tensors), threads=threads)
+    return plain, encode(x, made, rng=stream(0), tensors=tensors, threads=threads)
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -177,7 +177,7 @@ class _CellSearch:
                 begin = (value * value - other * other + dearer) / (2 * (value - other))
                 if len(stack) == 1 or not begin <= begins[-1]:
                     break
-                stack.pop(), begins.pop()
+                del stack[-1], begins[-1]
             stack.append(level)
             begins.append(begin)
         edges, following = [self.of.bins] * (len(values)), self.of.bins

@@ -20,12 +20,13 @@ from lossyfl.kernels.class_cells import (
     look_up_by_class,
     search_by_class,
 )
+from lossyfl.kernels.levels import Bytes
 from lossyfl.kernels.model import entropy
 from lossyfl.quantizers import magnitudes
 from lossyfl.quantizers.cells import Cells, CellStatistics
 from lossyfl.quantizers.magnitudes import EDGES, Floats, Magnitudes
 from lossyfl.quantizers.targets import Target
-from lossyfl.types import Bounds, Codebook, Counts, Quantized, Symbols, Vector
+from lossyfl.types import Bounds, Codebook, Counts, Quantized, Vector
 from lossyfl.wire.class_plan import ClassOrder, order
 from lossyfl.wire.shapes import Shapes
 
@@ -61,7 +62,7 @@ class ClassStatistics:
     """
 
     first: int
-    classes: Symbols
+    classes: Bytes
     ahead: Counts
     sums: Floats
     side: float
@@ -97,7 +98,7 @@ class ClassCells:
     values: of every level; 0 for one out of use
     """
 
-    levels: Symbols
+    levels: Bytes
     values: Floats
     bits: float
     error: float
@@ -142,7 +143,7 @@ class ClassCells:
             return None
         return cls(levels.reshape(rows, bins), values, found[0] + known.side, found[1])
 
-    def symbols_of(self) -> Symbols:
+    def symbols_of(self) -> Bytes:
         """The symbol for every class, sign and bin, last those of entries that are turned round."""
         used = self.values != 0
         level = np.cumsum(used)[self.levels] * used[self.levels]
