@@ -29,6 +29,7 @@ MANY_PARAMETERS: dict[str, str] = {
     "lossyfl/flower/strategy.py: __init__": "keywords, which are a strategy's public settings",
     "lossyfl/kernels/cells.py: costs_of_largest": KERNEL,
     "lossyfl/kernels/cells.py: search_steps": KERNEL,
+    "lossyfl/kernels/class_cells.py: search_by_class": KERNEL,
     "lossyfl/kernels/class_coder.py: pop_classes": KERNEL,
     "lossyfl/kernels/class_coder.py: push_classes": KERNEL,
     "lossyfl/kernels/classes.py: gather_keys": KERNEL,

@@ -1,8 +1,7 @@
 """What quantizers give and what frames carry: symbols, and tables that turn them back into floats.
 
 Reconstruction is a table look-up, so that the server and all devices agree to the bit whatever the
-quantizer was: a decoder knows tables, never quantizers. `Steps` is what may change with the round: levels,
-budgets, step sizes.
+quantizer was: a decoder knows tables, never quantizers. `Steps` is what may change with the round.
 """
 
 import math
@@ -10,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ Symbols: TypeAlias = NDArray[np.uint8 | np.uint16]
 Bounds: TypeAlias = NDArray[np.int64]
 Counts: TypeAlias = NDArray[np.int64]
 Scale: TypeAlias = Literal["model", "tensor"] | int
+GivenLevels: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 Shape: TypeAlias = int | Sequence[int]
 """Of a tensor: how many entries it has, or its dimensions."""
 T = TypeVar("T")
@@ -190,6 +190,7 @@ class Quantized:
     dither:   the seed of what was added before rounding, in steps of the uniform table, then taken off
     tensors:  lengths or shapes of the model's tensors: symbols of matrices are coded by row and column
     source:   what was quantized, where it is not the vector itself but that rotated
+    levels:   of rows, of columns, and leans of rows, by which symbols were chosen
     """
 
     symbols: Symbols
@@ -200,6 +201,7 @@ class Quantized:
     dither: int | None = None
     tensors: tuple[Shape, ...] | None = None
     source: Vector | None = None
+    levels: GivenLevels | None = None
 
 
 class Quantizer(Protocol):
@@ -234,6 +236,15 @@ class Quantizer(Protocol):
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """The bits that the quantizer's paper counts, to be shown beside the real bytes."""
         ...
+
+
+@runtime_checkable
+class ShapedQuantizer(Quantizer, Protocol):
+    """A quantizer that chooses symbols by what they cost in their row and column."""
+
+    def quantize_shaped(  # noqa: D102
+        self, x: Vector, bounds: Bounds, tensors: Sequence[Shape], *, rng: Stream, threads: int = 1
+    ) -> Quantized: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,24 @@ class Sign:
         return 32 * blocks + entries
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unshaped:
+    """A quantizer that takes no account of shapes, even if it could."""
+
+    inner: Quantizer
+    scale: Scale = "model"
+    unbiased = False
+
+    def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
+        return self.inner.quantize(x, bounds, rng=rng, threads=threads)
+
+    def error_bound(self, entries: int) -> None:
+        del entries
+
+    def nominal_bits(self, entries: int, blocks: int) -> float:
+        return self.inner.nominal_bits(entries, blocks)
+
+
 PLAIN = FrameMeta()
 
 
@@ -122,6 +140,13 @@ CASES = (
     ),
     Case(
         name="classes",
+        entries=6060,
+        quantizer=Unshaped(inner=quantizer("deadzone:target=0.5bit")),
+        tensors=((60, 100), (60,)),
+        busy=100,
+    ),
+    Case(
+        name="classes-by-cost",
         entries=6060,
         quantizer=quantizer("deadzone:target=0.5bit"),
         tensors=((60, 100), (60,)),

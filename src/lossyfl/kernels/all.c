@@ -28,3 +28,4 @@
 #include "classes.c"
 #include "class_tables.c"
 #include "class_coder.c"
+#include "class_cells.c"

@@ -24,7 +24,7 @@ from lossyfl.kernels.model import (
 from lossyfl.kernels.native import native, reference
 from lossyfl.kernels.plan import MAX_TOTAL, TOLERANCE
 
-_CLASS_BITS, _SYMBOL_BITS = 6, 6
+CLASS_BITS, SYMBOL_BITS = 6, 6
 """What a class, and a symbol in use of it, cost about."""
 
 
@@ -40,7 +40,7 @@ def _costs(counts: Ints) -> NDArray[np.float64]:
     for column in counts.T:
         bits += _bits_in(column)
     used = (counts > 0).sum(1)
-    return _bits_in(counts.sum(1)) - bits + (_CLASS_BITS + _SYMBOL_BITS * used)
+    return _bits_in(counts.sum(1)) - bits + (CLASS_BITS + SYMBOL_BITS * used)
 
 
 @native("u8[] i64[] i i64[]! u8[]! -> i")

@@ -11,24 +11,18 @@ from numpy.typing import NDArray
 
 from lossyfl.kernels.levels import (
     KEYS,
-    LEANS,
-    LEVELS,
     SCORES,
     UPRIGHT,
     Bytes,
     Ints,
     Shapes,
+    are_levels,
     are_shapes,
     matrices,
 )
 from lossyfl.kernels.native import native
 
 Ranks = NDArray[np.uint32]
-
-
-def _are_levels(rows: Bytes, columns: Bytes, leans: Bytes) -> bool:
-    high = max(int(rows.max(initial=0)), int(columns.max(initial=0)))
-    return len(leans) == len(rows) and high < LEVELS and int(leans.max(initial=0)) < LEANS
 
 
 def _has_room(shapes: Shapes, ranks: Ranks, held: Bytes) -> bool:
@@ -61,7 +55,7 @@ def key_starts(
     """Where each key begins, and the last one ends; -1 if sizes do not fit."""
     if len(starts) != KEYS + 1 or not are_shapes(shapes, entries, len(rows), len(columns)):
         return -1
-    if not _are_levels(rows, columns, leans):
+    if not are_levels(rows, columns, leans):
         return -1
     keys, _ = keys_of(entries, shapes, rows, columns, leans)
     starts[0] = 0
@@ -89,7 +83,7 @@ def gather_keys(
         return -1
     if not are_shapes(shapes, len(symbols), len(rows), len(columns)):
         return -1
-    if not _are_levels(rows, columns, leans) or int(symbols.max()) >= alphabet:
+    if not are_levels(rows, columns, leans) or int(symbols.max()) >= alphabet:
         return -1
     keys, down = keys_of(len(symbols), shapes, rows, columns, leans)
     out[:] = np.where(down, alphabet - 1 - symbols, symbols)[np.argsort(keys, kind="stable")]
@@ -120,7 +114,7 @@ def scatter_keys(
         return -1
     if not are_shapes(shapes, len(keyed), len(rows), len(columns)):
         return -1
-    if not _are_levels(rows, columns, leans) or int(keyed.max()) >= alphabet:
+    if not are_levels(rows, columns, leans) or int(keyed.max()) >= alphabet:
         return -1
     keys, down = keys_of(len(keyed), shapes, rows, columns, leans)
     symbols = np.empty_like(keyed)

@@ -281,10 +281,11 @@ static int are_alike(const Levels *of) {
          of->leans[0] == UPRIGHT && all_same(of->leans, of->rows_len);
 }
 
-/* -1 if sizes do not fit. `scratch` is room for ten numbers a row or column of the tensor that has most of them. */
+/* Begins anew, or improves what is there. -1 if sizes do not fit. `scratch` is room for ten numbers a row or column of
+   the tensor that has most of them. */
 int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alphabet, const int64_t *shapes,
-                              int64_t shapes_len, int64_t row_step, int64_t column_step, int64_t passes, uint8_t *rows,
-                              int64_t rows_len, uint8_t *columns, int64_t columns_len, uint8_t *leans,
+                              int64_t shapes_len, int64_t row_step, int64_t column_step, int64_t anew, int64_t passes,
+                              uint8_t *rows, int64_t rows_len, uint8_t *columns, int64_t columns_len, uint8_t *leans,
                               int64_t leans_len, int64_t *scratch, int64_t scratch_len) {
   Search by;
   if (alphabet < 2 || alphabet > 256 || leans_len != rows_len || row_step < 1 || column_step < 1 || passes < 0) return -1;
@@ -294,6 +295,7 @@ int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alp
     if (shapes[t + 1] > 1 && (shapes[t + 1] * shapes[t + 2] > MOST_OF_ROW || shapes[t] > MOST_OF_ROW / shapes[t + 2])) return -1;
     if (scratch_len / 10 < shapes[t] || scratch_len / 10 < shapes[t + 1]) return -1;
   }
+  if (!anew && !are_levels(rows, rows_len, columns, columns_len, leans, leans_len)) return -1;
   const int64_t units = scratch_len / 10;
   fill_buckets(alphabet, by.buckets);
   fill_quiet(alphabet, &by.quiet);
@@ -304,7 +306,7 @@ int64_t KERNEL(choose_levels)(const uint8_t *symbols, int64_t count, int64_t alp
   by.chosen = (uint8_t *)scratch;
   const Levels all = {rows, columns, leans, rows_len, columns_len};
   Matrix own = {symbols, rows, columns, leans, 0, 0, 0, 0};
-  for (int64_t t = 0; t < shapes_len; t += 3) {
+  for (int64_t t = 0; anew && t < shapes_len; t += 3) {
     next_matrix(&own, shapes + t, !t);
     first_levels(&own, &by, scratch);
   }

@@ -91,13 +91,20 @@ def are_shapes(shapes: Shapes, entries: int, rows: int, columns: int) -> bool:
     return sums == [entries, rows, columns]
 
 
-@native("u8[] i i64[] i i i u8[]! u8[]! u8[]! i64[]! -> i")
+def are_levels(rows: Bytes, columns: Bytes, leans: Bytes) -> bool:
+    """Whether levels and leans are what they may be."""
+    high = max(int(rows.max(initial=0)), int(columns.max(initial=0)))
+    return len(leans) == len(rows) and high < LEVELS and int(leans.max(initial=0)) < LEANS
+
+
+@native("u8[] i i64[] i i i i u8[]! u8[]! u8[]! i64[]! -> i")
 def choose_levels(
     symbols: Bytes,
     alphabet: int,
     shapes: Shapes,
     row_step: int,
     column_step: int,
+    anew: bool,
     passes: int,
     rows: Bytes,
     columns: Bytes,
@@ -107,6 +114,7 @@ def choose_levels(
     """Fill the levels of all rows and columns, and the leans of rows; -1 if sizes do not fit.
 
     shapes:  rows, columns and run of every tensor
+    anew:    whether to begin by mean magnitudes, or with the levels that are there
     scratch: room for ten numbers a row or column of the tensor that has most of them
     """
     if not 2 <= alphabet <= 256 or len(leans) != len(rows):
@@ -120,9 +128,11 @@ def choose_levels(
             count, across
         ):
             return -1
+    if not anew and not are_levels(rows, columns, leans):
+        return -1
     search = _LevelSearch(alphabet, row_step, column_step)
     tensors = matrices(symbols, shapes, rows, columns, leans)
-    for each in tensors:
+    for each in tensors if anew else []:
         search.begin(each)
     for each in range(passes):
         if each and _are_alike(rows, columns, leans):

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.kernels.cells import cost_of_cells
+from lossyfl.kernels.cells import cost_of_cells, even_edges, search_steps
 from lossyfl.kernels.checks import fits
-from lossyfl.quantizers.magnitudes import BINS, Floats, Magnitudes
+from lossyfl.quantizers.magnitudes import BINS, EDGES, Floats, Magnitudes
 from lossyfl.quantizers.targets import Target, check_reached
 from lossyfl.types import Counts, Symbols, Vector, symbol_type
 
 Edges = NDArray[np.int64]
+
+HALVINGS = 24
+FINEST = 256
+"""Steps in the median of the magnitudes above 0, at the most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,20 @@ class CellStatistics:
         fits(cost_of_cells(known.first, self.ahead, self.sums, known.energy, edges, found))
         bits, error = found.tolist()
         return bits + self.spent, error
+
+    def best_steps(self, zones: Floats, by_size: bool, limit: float, room: Edges) -> Floats:
+        """The best step for every zone, its bits and its error, a row each: `search_steps`."""
+        known, found = self.known, np.empty((3, len(zones)))
+        finest = float(EDGES[self.median]) / FINEST
+        peak = float(EDGES[min(known.stop, len(EDGES) - 1)])
+        own = known.first, self.ahead, self.sums, known.energy
+        fits(search_steps(*own, finest, peak, zones, by_size, limit, HALVINGS, room, found))
+        return found
+
+    def even(self, zone: float, step: float, room: Edges) -> Edges:
+        """The cells of a zone and a step."""
+        known = self.known
+        return room[: even_edges(zone * step, step, known.first, known.stop, room)].copy()
 
     def entries(self, first: int, stop: int) -> int:
         """How many there are in the bins [first, stop)."""

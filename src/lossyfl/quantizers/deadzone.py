@@ -12,29 +12,26 @@ the level gets nothing, the others by how far they stand out. With a scale per t
 is divided by its own root mean square first, and all are equally exact.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lossyfl.kernels.cells import even_edges, search_steps
-from lossyfl.kernels.checks import fits
-from lossyfl.quantizers import binned, register
+from lossyfl.quantizers import binned, by_class, register
 from lossyfl.quantizers.binned import UNUSED
 from lossyfl.quantizers.cells import CellStatistics, Edges
-from lossyfl.quantizers.magnitudes import EDGES, Floats
+from lossyfl.quantizers.magnitudes import Floats
 from lossyfl.quantizers.targets import Target, check_error, check_unset, target
 from lossyfl.streams import Stream
-from lossyfl.types import Bounds, Quantized, Scale, Vector, check_scale
+from lossyfl.types import Bounds, Quantized, Scale, Shape, Vector, check_scale
+from lossyfl.wire.shapes import matrices_of
 
 ZONES = np.array([0.0, 0.2, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0, 1.2, 1.5])
 """The dead zones to try, in steps. Without any, and with steps that hold all, it is `sign`: the best there is
 at one bit for entries that are all about equally large."""
 MAX_LEVELS = 1 << 15
-HALVINGS = 24
 CANDIDATES = 3
 """Zones whose cells are filled to see whether they are better."""
-FINEST = 256
-"""Steps in the median of the magnitudes above 0, at the most."""
 USUAL = Target(rate=1)
 """The target where nothing else is said."""
 
@@ -79,6 +76,16 @@ class Deadzone:
             x, bounds, self._choose, bits=bits, levels=MAX_LEVELS, rng=rng, threads=threads
         )
 
+    def quantize_shaped(
+        self, x: Vector, bounds: Bounds, tensors: Sequence[Shape], *, rng: Stream, threads: int = 1
+    ) -> Quantized:
+        """The symbols of `x`, by what they cost in their row and column where that is better."""
+        plain = self.quantize(x, bounds, rng=rng, threads=threads)
+        shapes = matrices_of(tensors, len(x)) if self.scale == "model" else None
+        if shapes is None:
+            return plain
+        return by_class.quantize(x, bounds, plain, shapes, self._wanted, threads)
+
     def _choose(self, statistics: CellStatistics) -> list[Edges]:
         """The best cells; for a size, also those of other zones that leave a part of it unused."""
         wanted, known = self._wanted, statistics.known
@@ -87,27 +94,11 @@ class Deadzone:
             return [edges[:0]]
         bits = wanted.bits_for(known.entries)
         limit = (wanted.nmse or 0.0) * known.energy if bits is None else bits - statistics.spent
-        found = np.empty((3, len(ZONES)))
-        done = search_steps(
-            known.first,
-            statistics.ahead,
-            statistics.sums,
-            known.energy,
-            float(EDGES[statistics.median]) / FINEST,
-            float(EDGES[min(known.stop, len(EDGES) - 1)]),
-            ZONES,
-            bits is not None,
-            limit,
-            HALVINGS,
-            edges,
-            found,
-        )
-        fits(done)
-        steps, taken, errors = found
+        steps, taken, errors = statistics.best_steps(ZONES, bits is not None, limit, edges)
         left = taken if bits is None else errors
         best = int(np.argmin(left)) if np.isfinite(left).any() else len(ZONES) - 1
         places = [best] if bits is None else [best, *_loose(taken, errors, limit)]
-        made = [_even(statistics, float(ZONES[at]), float(steps[at]), edges) for at in places]
+        made = [statistics.even(float(ZONES[at]), float(steps[at]), edges) for at in places]
         statistics.check_error(made[0], wanted, of="Deadzone")
         return made
 
@@ -130,9 +121,3 @@ def _loose(taken: Floats, errors: Floats, limit: float) -> list[int]:
         if taken[at] < (1 - UNUSED) * limit:
             found.setdefault((float(taken[at]), float(errors[at])), at)
     return list(found.values())[:CANDIDATES]
-
-
-def _even(statistics: CellStatistics, zone: float, step: float, room: Edges) -> Edges:
-    """The cells of a zone and a step."""
-    known = statistics.known
-    return room[: even_edges(zone * step, step, known.first, known.stop, room)].copy()

@@ -64,17 +64,17 @@ class Magnitudes:
 
 def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 1) -> Magnitudes:
     """The bins of `factor * x`; raises on NaN and infinity."""
-    strips, wide = _strips(len(x)), factors.astype(np.float64)
-    counts = np.zeros((len(strips), 2, BINS), dtype=np.int64)
-    sums = np.zeros((len(strips), BINS))
-    used = np.tile(np.int64([BINS, 0]), (len(strips), 1))
-    energy = np.zeros(len(strips))
+    parts, wide = strips(len(x)), factors.astype(np.float64)
+    counts = np.zeros((len(parts), 2, BINS), dtype=np.int64)
+    sums = np.zeros((len(parts), BINS))
+    used = np.tile(np.int64([BINS, 0]), (len(parts), 1))
+    energy = np.zeros(len(parts))
 
     def bin_strip(at: int) -> None:
         rows = counts[at].reshape(-1), sums[at], used[at]
-        energy[at] = fits(bin_magnitudes(x, *strips[at], bounds, wide, *rows))
+        energy[at] = fits(bin_magnitudes(x, *parts[at], bounds, wide, *rows))
 
-    parallel.run(bin_strip, range(len(strips)), threads)
+    parallel.run(bin_strip, range(len(parts)), threads)
     own = slice(int(used[:, 0].min()), int(used[:, 1].max()))  # of new memory only this is touched
     if own.stop > INFINITE:
         bad = np.flatnonzero(~np.isfinite(x))
@@ -102,11 +102,11 @@ def look_up(
     def look_up_strip(strip: tuple[int, int]) -> None:
         fits(look_up_bins(x, *strip, bounds, wide, symbols_of, symbols))
 
-    parallel.run(look_up_strip, _strips(len(x)), threads)
+    parallel.run(look_up_strip, strips(len(x)), threads)
     return symbols
 
 
-def _strips(entries: int) -> list[tuple[int, int]]:
+def strips(entries: int) -> list[tuple[int, int]]:
     """Where the strips of so many entries begin and end, in order."""
     return [(start, min(start + STRIP, entries)) for start in range(0, entries, STRIP)]
 

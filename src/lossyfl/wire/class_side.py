@@ -15,11 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.errors import FrameError
+from lossyfl.errors import FrameError, InputError
 from lossyfl.kernels.class_tables import make_tables, open_tables
 from lossyfl.kernels.classes import key_starts
-from lossyfl.kernels.levels import KEYS, LEANS, LEVELS, NEUTRAL, UPRIGHT
+from lossyfl.kernels.levels import KEYS, LEANS, LEVELS, NEUTRAL, UPRIGHT, are_levels
 from lossyfl.kernels.model import MAX_LETTERS, Frequencies
+from lossyfl.types import GivenLevels
 from lossyfl.wire import shapes as wire_shapes
 from lossyfl.wire.numbers import Reader, Writer
 from lossyfl.wire.shapes import Shapes
@@ -46,6 +47,17 @@ class Levels:
         count = int(shapes[0::3].sum())
         columns = np.full(int(shapes[1::3].sum()), NEUTRAL, np.uint8)
         return cls(shapes, np.empty(count, np.uint8), columns, np.empty(count, np.uint8))
+
+    @classmethod
+    def given(cls, shapes: Shapes, levels: GivenLevels) -> "Levels":
+        """Copies of those that a quantizer has chosen symbols by."""
+        rows, columns, leans = (each.copy() for each in levels)
+        sizes = [int(shapes[0::3].sum()), int(shapes[1::3].sum())]
+        fine = all(each.dtype == np.uint8 and each.ndim == 1 for each in (rows, columns, leans))
+        if not fine or [len(rows), len(columns)] != sizes or not are_levels(rows, columns, leans):
+            allowed = f"of every row and column, below {LEVELS}, and leans of rows, below {LEANS}"
+            raise InputError("levels", of="Quantized", allowed=allowed, got="others")
+        return cls(shapes, rows, columns, leans)
 
     @property
     def travels(self) -> NDArray[np.bool_]:

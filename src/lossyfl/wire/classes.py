@@ -16,107 +16,32 @@ from numpy.typing import NDArray
 from lossyfl.errors import FrameError
 from lossyfl.kernels import parallel
 from lossyfl.kernels.class_coder import pop_classes, push_classes
-from lossyfl.kernels.class_tables import choose_classes
-from lossyfl.kernels.classes import gather_keys, scatter_keys
-from lossyfl.kernels.levels import KEYS, choose_levels
+from lossyfl.kernels.classes import scatter_keys
 from lossyfl.kernels.model import entropy
-from lossyfl.kernels.plan import MAX_SEGMENTS, SEGMENT_BYTES, SEGMENT_ENTRIES
-from lossyfl.types import Counts, Symbols, Vector
+from lossyfl.types import Counts, GivenLevels, Symbols, Vector
 from lossyfl.wire.body import PIECE_ENTRIES, edges_of, share_of
-from lossyfl.wire.class_side import (
-    Levels,
-    Tables,
-    read_levels,
-    read_tables,
-    write_levels,
-    write_tables,
-)
-from lossyfl.wire.even import is_even
-from lossyfl.wire.numbers import Reader, Writer
+from lossyfl.wire.class_plan import ClassPlan, plan
+from lossyfl.wire.class_side import Levels, Tables, read_levels, read_tables
+from lossyfl.wire.numbers import Reader
 from lossyfl.wire.shapes import Shapes
 from lossyfl.wire.tables import read_varint, varint
 
 S = TypeVar("S", bound=np.generic)
 
-MOST_ALPHABET = 256
 COUNT = struct.Struct("<H")
 SLACK = 800
 """Bits above the entropy of order 0, which no other code of it takes less than: more is not tried."""
-LEAST_ENTRIES = 256
-"""Shorter vectors are not worth their side information."""
-PASSES = 3
-LONG = 1 << 19
-"""Vectors of more entries have one pass."""
-BUSY_AT_ONCE = 1 << 15
-"""Of more busy entries a part is read."""
-
-
-@dataclass(slots=True)
-class ClassPlan:
-    """How to code symbols by class, and what it will take."""
-
-    keyed: NDArray[np.uint8]
-    alphabet: int
-    tables: Tables
-    side: bytes
-    segments: int
-    nbytes: int
-
-
-def plan(symbols: Symbols, counts: Counts, shapes: Shapes) -> ClassPlan | None:
-    """Levels, classes and tables of symbols; None where there is nothing to be gained, whatever they are."""
-    alphabet = len(counts)
-    if alphabet > MOST_ALPHABET or len(symbols) < LEAST_ENTRIES or np.count_nonzero(counts) < 2:
-        return None
-    narrow = symbols.astype(np.uint8, copy=False)
-    if is_even(narrow, alphabet, shapes):
-        return None
-    levels = _chosen(narrow, alphabet, counts, shapes)
-    if all(len(np.unique(each)) == 1 for each in (levels.rows, levels.columns, levels.leans)):
-        return None
-    keyed = np.empty(len(symbols), np.uint8)
-    own = (levels.shapes, levels.rows, levels.columns, levels.leans)
-    assert gather_keys(narrow, alphabet, *own, *levels.scratch(), keyed) == 0
-    key_edges = levels.starts(len(symbols))
-    sums = np.empty((KEYS + 1) * alphabet, np.int64)
-    class_of = np.empty(KEYS, np.uint8)
-    classes = choose_classes(keyed, key_edges, alphabet, sums, class_of)
-    assert classes > 0
-    tables = Tables.of(classes, alphabet)
-    tables.starts[:] = key_edges[np.searchsorted(class_of, np.arange(classes + 1))]
-    writer = Writer()
-    write_levels(writer, levels)
-    bits = write_tables(writer, tables, class_of, key_edges, sums.reshape(-1, alphabet))
-    side = writer.data()
-    segments = _segments(len(symbols), int(bits) // 8)
-    nbytes = len(varint(len(side))) + len(side) + COUNT.size + int(bits) // 8
-    nbytes += 16 * segments + 4 * (segments - 1) - 8 * segments  # states hold half of their bytes
-    return ClassPlan(keyed, alphabet, tables, side, segments, nbytes)
-
-
-def _chosen(symbols: NDArray[np.uint8], alphabet: int, counts: Counts, shapes: Shapes) -> Levels:
-    levels = Levels.of(shapes)
-    busy = len(symbols) - int(counts[(alphabet - 1) // 2 : alphabet // 2 + 1].sum())
-    step = max(1, -(-busy // BUSY_AT_ONCE))
-    units = int(max(shapes[0::3].max(), shapes[1::3].max()))
-    found = choose_levels(
-        symbols, alphabet, shapes, step, step, PASSES if step == 1 and len(symbols) <= LONG else 1,
-        levels.rows, levels.columns, levels.leans, np.empty(10 * units, np.int64),
-    )  # fmt: skip
-    assert found == 0
-    return levels
-
-
-def _segments(entries: int, nbytes: int) -> int:
-    share = min(entries // SEGMENT_ENTRIES, nbytes // SEGMENT_BYTES, MAX_SEGMENTS)
-    return 1 << (max(share, 1).bit_length() - 1)
 
 
 def encode(
-    symbols: Symbols, counts: Counts, shapes: Shapes | None, threads: int
+    symbols: Symbols,
+    counts: Counts,
+    shapes: Shapes | None,
+    given: GivenLevels | None,
+    threads: int,
 ) -> list[bytes | memoryview]:
     """The symbols, as pieces to be joined; none where that is not expected to be worth it."""
-    made = None if shapes is None else plan(symbols, counts, shapes)
+    made = None if shapes is None else plan(symbols, counts, shapes, given)
     if made is None or 8 * made.nbytes > entropy(counts) + SLACK:
         return []
     return pushed(made, threads)

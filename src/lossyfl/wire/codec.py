@@ -9,7 +9,7 @@ import numpy as np
 from lossyfl.errors import InputError
 from lossyfl.kernels import parallel
 from lossyfl.streams import Stream
-from lossyfl.types import Quantized, Quantizer, Shape, UniformTable, Vector
+from lossyfl.types import Quantized, Quantizer, Shape, ShapedQuantizer, UniformTable, Vector
 from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Bytes, FrameMeta, read_header
@@ -67,8 +67,13 @@ def quantize(
     shapes = None if tensors is None else as_shapes(tensors, of="encode")
     lengths = None if shapes is None else lengths_of(shapes)
     bounds = block_bounds(quantizer.scale, len(x), lengths)
-    made = quantizer.quantize(x, bounds, rng=rng, threads=threads)
-    return made if shapes is None else replace(made, tensors=shapes)
+    if shapes is None:
+        return quantizer.quantize(x, bounds, rng=rng, threads=threads)
+    if isinstance(quantizer, ShapedQuantizer):
+        made = quantizer.quantize_shaped(x, bounds, shapes, rng=rng, threads=threads)
+    else:
+        made = quantizer.quantize(x, bounds, rng=rng, threads=threads)
+    return replace(made, tensors=shapes)
 
 
 def decode(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -> Vector:

@@ -66,8 +66,8 @@ def pack(quantized: Quantized, meta: FrameMeta, *, threads: int = 1) -> bytes:
     if 4 * entries <= len(shared) + min(packed, body.PREAMBLE.size + 1):
         return pack_raw(values(quantized), meta)
     shapes = None if rotation is not None else matrices_of(quantized.tensors, len(symbols))
-    coding, data = Coding.CLASSES, classes.encode(symbols, counts, shapes, threads)
-    size = _nbytes(data) + 1  # the header of this version is a byte longer
+    data = classes.encode(symbols, counts, shapes, quantized.levels, threads)
+    coding, size = Coding.CLASSES, _nbytes(data) + 1  # the header of this version is a byte longer
     if not data or 8 * size > entropy(counts) or size > packed:
         plain = _coded(symbols, counts, packed, threads)
         if not data or (plain and _nbytes(plain) <= size):
