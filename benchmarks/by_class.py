@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from rich.console import Console
 
-from benchmarks.timing import ratio, side_by_side
+from benchmarks.timing import Job, ratio, side_by_side
 from lossyfl.quantizers import quantizer
 from lossyfl.streams import Stream, stream
 from lossyfl.tasks import task
@@ -57,13 +57,22 @@ def vectors(name: str, rounds: int) -> tuple[dict[str, Vector], list[Shape]]:
     parts = divide("paper", chosen.train.y, DEVICES, stream(0, purpose="partition"))
     local = Local(tau=10, batch=20, optimizer=optimizer("sgd"), step=step("0.05"))
     trainer = Trainer(chosen, parts, local, seed=0)
-    theta, updates = trainer.model.read().copy(), list[Vector]()
+    theta: Vector = trainer.model.read().copy()
+    updates = list[Vector]()
     for turn in range(rounds):
         none = OptimizerMoments()
         updates = [trainer.train(m, turn, theta, none).theta - theta for m in range(DEVICES)]
-        theta = theta + np.mean(updates, axis=0, dtype=np.float64).astype(np.float32)
-    mean = np.mean(updates, axis=0, dtype=np.float64).astype(np.float32)
-    return {"broadcast": mean, "reply": updates[0]}, [p.shape for p in trainer.model.places]
+        theta = theta + _mean(updates)
+    return {"broadcast": _mean(updates), "reply": updates[0]}, [
+        p.shape for p in trainer.model.places
+    ]
+
+
+def _mean(updates: list[Vector]) -> Vector:
+    total = np.zeros(len(updates[0]))
+    for each in updates:
+        total += each
+    return (total / len(updates)).astype(np.float32)
 
 
 def point(x: Vector, chosen: Quantizer, shapes: list[Shape]) -> tuple[int, float]:
@@ -79,7 +88,7 @@ def compare(name: str, x: Vector, shapes: list[Shape], console: Console) -> None
         point(x, ShapelessQuantizer(inner=quantizer(f"deadzone:target={r}bit")), shapes)
         for r in CURVE
     ]
-    sizes, errors = np.array(found).T
+    sizes, errors = np.array([size for size, _ in found]), np.array([error for _, error in found])
     for rate in RATES:
         chosen = quantizer(f"deadzone:target={rate}bit")
         without = ShapelessQuantizer(inner=chosen)
@@ -87,7 +96,7 @@ def compare(name: str, x: Vector, shapes: list[Shape], console: Console) -> None
         if not errors[-1] <= error <= errors[0]:
             continue
         same = float(np.exp(np.interp(-error, -errors, np.log(sizes))))
-        jobs = {
+        jobs: dict[str, Job] = {
             "with": partial(point, x, chosen, shapes),
             "without": partial(point, x, without, shapes),
         }
