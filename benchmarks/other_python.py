@@ -46,7 +46,8 @@ class OtherPython:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            print(json.dumps(request), file=self._process.stdin, flush=True)
+            self._process.stdin.write(f"{json.dumps(request)}\n")
+            self._process.stdin.flush()
         except BrokenPipeError:
             return "its process ended"
         answer = self._process.stdout.readline()
