@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,15 +236,6 @@ class Quantizer(Protocol):
     def nominal_bits(self, entries: int, blocks: int) -> float:
         """The bits that the quantizer's paper counts, to be shown beside the real bytes."""
         ...
-
-
-@runtime_checkable
-class ShapedQuantizer(Quantizer, Protocol):
-    """A quantizer that chooses symbols by what they cost in their row and column."""
-
-    def quantize_shaped(  # noqa: D102
-        self, x: Vector, bounds: Bounds, tensors: Sequence[Shape], *, rng: Stream, threads: int = 1
-    ) -> Quantized: ...
 
 
 @dataclass(frozen=True, slots=True)

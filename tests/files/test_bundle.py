@@ -78,7 +78,7 @@ def test_shapes_make_bundles_shorter_and_nothing_else(tmp_path: Path) -> None:
     x = rows_of_all_sizes(100, 80)
     np.save(tmp_path / "flat.npy", x.ravel())
     save_file({"w": torch.from_numpy(x)}, tmp_path / "m.safetensors")
-    chosen = quantizer("deadzone:target=1bit")
+    chosen = quantizer("dithered:target=1.5bit")
     flat, shaped = (
         encode_file(tmp_path / name, tmp_path / f"{name}.lfl", chosen, rng=stream(0)).frame
         for name in ("flat.npy", "m.safetensors")

@@ -13,8 +13,8 @@ from lossyfl.errors import NotFinite, OutOfReach
 from lossyfl.kernels.class_cells import search_by_class
 from lossyfl.kernels.native import reference
 from lossyfl.quantizers import by_class
-from lossyfl.types import Shape, ShapedQuantizer, Vector
-from lossyfl.wire.codec import quantize
+from lossyfl.types import Shape, Vector
+from lossyfl.wire.codec import ShapedQuantizer, quantize
 from lossyfl.wire.frame import pack
 from lossyfl.wire.header import FrameMeta
 from lossyfl.wire.shapes import lengths_of

@@ -75,7 +75,12 @@ def by_hand(setup: Setup, tensors: Sequence[Shape] | None = None) -> tuple[bytes
 
 @pytest.mark.parametrize(
     "spec",
-    ["lfl", "ltgm", "lean:up=dithered(step=1)", "lean:down=deadzone(target=0.5bit),up=natural"],
+    [
+        "lfl",
+        "ltgm",
+        "lean:down=dithered(step=1),up=dithered(step=1)",
+        "lean:down=topk(target=0.5bit),up=natural",
+    ],
 )
 def test_shapes_make_frames_shorter_and_models_no_other(spec: str) -> None:
     setup = prepare(Experiment(task="digits", scheme=spec, rounds=3, devices=4))

@@ -12,8 +12,7 @@ together, entries and the steps from one level to the next; then, given the rows
 the cheapest ways through all levels (Viterbi, IEEE Trans. Inf. Theory 1967). All costs are whole numbers,
 so that all machines choose the same.
 
-Of long vectors only each `column_step`-th column is read for rows, and each `row_step`-th row for
-columns.
+Of long vectors each `column_step`-th column is read for rows, each `row_step`-th row for columns.
 """
 
 from dataclasses import dataclass
@@ -22,11 +21,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lossyfl.kernels.logarithms import log2_of
+from lossyfl.kernels.logarithms import log2
 from lossyfl.kernels.native import native
 
 LEVELS = 16
-"""Of a row or a column."""
 NEUTRAL = 8
 """The level of a column like all of its tensor."""
 LEANS = 5
@@ -146,18 +144,14 @@ def _are_alike(rows: Bytes, columns: Bytes, leans: Bytes) -> bool:
     return len({*rows}) == len({*columns}) == len({*leans}) == 1 and int(leans[0]) == UPRIGHT
 
 
-def _log2(x: float) -> float:
-    return float(log2_of(np.array([x], dtype=np.float64))[0])
-
-
 def _units(count: int, total: int) -> int:
     """-log2(count / total) in 32nds of a bit."""
-    units = _UNITS * (_log2(total) - _log2(count)) + 0.5
+    units = _UNITS * (log2(total) - log2(count)) + 0.5
     return int(units) if units < _MOST_COST else _MOST_COST
 
 
 def _level(total: int, count: int, beside: float, shift: int) -> int:
-    level = _log2((2 * total + 1) / (2 * count) / beside) + shift + 0.5
+    level = log2((2 * total + 1) / (2 * count) / beside) + shift + 0.5
     return 0 if level < 0 else min(int(level), LEVELS - 1)
 
 

@@ -45,6 +45,11 @@ def log2_of(x: Floats) -> Floats:
     return k + (s * _LOG[-1] + s * (t * tail))
 
 
+def log2(x: float) -> float:
+    """log2 of one number, as `log2_of` has it."""
+    return float(log2_of(np.array([x], dtype=np.float64))[0])
+
+
 def exp_of_minus(x: Floats) -> Floats:
     """exp(-x) for x >= 0; from 40 on, where one would not see it beside 1, that of 40.
 

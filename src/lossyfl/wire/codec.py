@@ -3,13 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from lossyfl.errors import InputError
 from lossyfl.kernels import parallel
 from lossyfl.streams import Stream
-from lossyfl.types import Quantized, Quantizer, Shape, ShapedQuantizer, UniformTable, Vector
+from lossyfl.types import Bounds, Quantized, Quantizer, Shape, UniformTable, Vector
 from lossyfl.wire import facts, histogram
 from lossyfl.wire import frame as frames
 from lossyfl.wire.header import CHECKSUM, MAX_ENTRIES, WHOLE, Bytes, FrameMeta, read_header
@@ -19,6 +20,17 @@ from lossyfl.wire.values import check_values
 from lossyfl.wire.vectors import as_vector, block_bounds
 
 _NOWHERE = FrameMeta()
+
+
+@runtime_checkable
+class ShapedQuantizer(Quantizer, Protocol):
+    """A quantizer that chooses symbols by what they cost in their row and column."""
+
+    def quantize_shaped(
+        self, x: Vector, bounds: Bounds, tensors: Sequence[Shape], *, rng: Stream, threads: int = 1
+    ) -> Quantized:
+        """As `quantize`, of tensors of these shapes."""
+        ...
 
 
 def encode(
