@@ -1,6 +1,6 @@
 """What symbols chosen by class save: bytes at the same error, and how fast frames are made and read.
 
-    python -m benchmarks.cells_by_class --task mnist
+    python -m scripts.cells_by_class --task mnist
 
 Ten devices with a class each train a few rounds, exactly averaged; the last round's update of the first
 device is a reply, their mean a broadcast. Between the frames of `deadzone` without the choice, coded by

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from benchmarks import cells_by_class
+from scripts import cells_by_class
 
 
 def test_prints_what_is_saved(
