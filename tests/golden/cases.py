@@ -47,6 +47,7 @@ class Unshaped:
     inner: Quantizer
     scale: Scale = "model"
     unbiased = False
+    errors_grow = False
 
     def quantize(self, x: Vector, bounds: Bounds, *, rng: Stream, threads: int = 1) -> Quantized:
         return self.inner.quantize(x, bounds, rng=rng, threads=threads)

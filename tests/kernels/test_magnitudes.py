@@ -31,7 +31,7 @@ def test_same_bins_and_symbols_of_any_part(
 
 
 def test_the_bins_in_use_are_those_with_counts() -> None:
-    x = np.float32([0.5, -3, 0.25, 2])
+    x = np.array([0.5, -3, 0.25, 2], dtype=np.float32)
     counts, sums, used = np.zeros(2 * BINS, np.int64), np.zeros(BINS), np.array([BINS, 0])
     for start in (0, 2):
         bin_magnitudes(x, start, start + 2, np.array([0, 4]), np.ones(1), counts, sums, used)

@@ -113,11 +113,9 @@ class Cells:
 
     def per_level(self, per_bin: Counts | Floats) -> Counts | Floats:
         """Sums over the bins of each level but 0."""
-        ahead = np.zeros(len(per_bin) + 1, per_bin.dtype)
-        np.cumsum(per_bin, out=ahead[1:])
+        ahead = np.concatenate([[0], np.cumsum(per_bin)])
         places = np.minimum(np.maximum(self.edges - self.known.first, 0), len(per_bin))
-        below = ahead[places]
-        return np.append(below[1:], ahead[-1]) - below
+        return ahead[np.append(places[1:], len(per_bin))] - ahead[places]
 
     def counts(self) -> Counts:
         """How often each symbol occurs."""

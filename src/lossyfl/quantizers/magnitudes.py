@@ -67,7 +67,7 @@ def measure(x: Vector, bounds: Bounds, factors: Vector | Floats, threads: int = 
     parts, wide = strips(len(x)), factors.astype(np.float64)
     counts = np.zeros((len(parts), 2, BINS), dtype=np.int64)
     sums = np.zeros((len(parts), BINS))
-    used = np.tile(np.int64([BINS, 0]), (len(parts), 1))
+    used = np.tile(np.array([BINS, 0], dtype=np.int64), (len(parts), 1))
     energy = np.zeros(len(parts))
 
     def bin_strip(at: int) -> None:
