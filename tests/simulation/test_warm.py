@@ -19,6 +19,7 @@ def say(connection):
     connection.send((ignored, "torch" in sys.modules))
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
     context = warm_up()
     here, there = context.Pipe()
     process = context.Process(target=say, args=(there,))
