@@ -36,13 +36,13 @@ def measure_devices(count: int) -> Devices:
     with simulation(setup, 2) as chosen:
         first = chosen.run_round()[0]
         record = chosen.run_round()[0] if count < 10_000 else first
-        memory = _memory()
+        used = memory()
     server = record.seconds.broadcast + record.seconds.aggregate
     return Devices(
         devices=count,
         visit=1e3 * record.seconds.total / count,
         server=1e3 * server / count,
-        memory=memory,
+        memory=used,
     )
 
 
@@ -56,7 +56,7 @@ def measure_entries(length: int) -> Entries:
     return Entries(entries=len(setup.theta), protocol=1e9 * median(spent) / 4 / len(setup.theta))
 
 
-def _memory() -> float:
+def memory() -> float:
     """Megabytes of this process and its descendants; pages that several share count once."""
     pids = [str(os.getpid())]
     for pid in pids:

@@ -16,12 +16,12 @@ def test_entries_are_those_of_the_model() -> None:
 
 def test_memory_is_that_of_descendants_too() -> None:
     """A child that holds 64 MB more than this process did."""
-    before = growth._memory()
+    before = growth.memory()
     code = "held = b'x' * (64 << 20); print(len(held), flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        assert growth._memory() > before + 50
+        assert growth.memory() > before + 50
         child.communicate(b"\n")
 
 

@@ -79,6 +79,17 @@ def bench_simulation(
     benchmark("simulation").run(json_file, markdown_file, quick=quick, console=console())
 
 
+@app.command("scale")
+def bench_scale(
+    json_file: JsonFile = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer members and devices.")] = False,
+) -> None:
+    """A round of few participants, as the number of members grows to a million."""
+    check_installed("torch", extra="sim")
+    can_write(json_file)
+    benchmark("scale").run(json_file, quick=quick, console=console())
+
+
 @app.command("flower")
 def bench_flower(
     json_file: JsonFile = None,
