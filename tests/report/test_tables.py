@@ -36,6 +36,7 @@ def test_csv_is_read_back_with_numbers_in_full(tmp_path: Path) -> None:
     assert first["scheme"] == 'x,"y'
     assert float(first["accuracy_last"]) == 0.5 + 0.1 * 3
     assert float(first["bytes_down"]) == 1000
+    assert float(first["bytes_catch_up"]) == 0
     assert float(first["saving_up"]) == 12000 / 303
     assert second["accuracy_last"] == ""
     assert second["rounds"] == "0"

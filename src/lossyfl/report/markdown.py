@@ -24,7 +24,8 @@ deviation of the last {EVALUATIONS} evaluations of all seeds, the mean over eval
 savings are against 32-bit floats, and by the paper's count of 33 bits per entry over R_Q.
 """
 ONCE = "a broadcast counted once"
-TO_EACH = "counted for every node that is sent them, as are models of floats, one per round"
+TO_EACH = "counted for every device that is sent them, as are models of floats, one per round"
+EITHER = f"{ONCE}; where only participants listen, or messages carry them, {TO_EACH}"
 
 MEASURED = """Medians over rounds: the norm of what quantizing lost over that of what was given; the largest
 magnitude over the root mean square; the norm of what the broadcast's quantizer was given, and what devices
@@ -49,7 +50,9 @@ def markdown(groups: Sequence[Group], note: str = "", link: LinkSpeeds | None = 
 
 
 def _note(groups: Sequence[Group]) -> str:
-    return NOTE.lstrip().format(counted=TO_EACH if any(group.to_each for group in groups) else ONCE)
+    ways = {group.to_each for group in groups}
+    counted = EITHER if len(ways) > 1 else TO_EACH if True in ways else ONCE
+    return NOTE.lstrip().format(counted=counted)
 
 
 def tail(facts: GroupRow) -> str:
@@ -74,7 +77,7 @@ def _cells(facts: GroupRow) -> list[str]:
         tail(facts),
         text.percent(facts.end),
         text.percent(facts.best),
-        text.size(facts.nbytes.down or 0),
+        text.size_down(facts.nbytes.down or 0, facts.catch_up),
         text.size(facts.nbytes.up or 0),
         _both(facts.saving, "x", 1),
         _both(facts.paper, "x", 1),

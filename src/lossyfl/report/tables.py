@@ -15,7 +15,7 @@ HEAD = (
     "accuracy_tail_deviation", "accuracy_end", "accuracy_best", "bytes_down", "bytes_up", "saving_down",
     "saving_up", "paper_saving_down", "paper_saving_up", "bits_per_entry_down",
     "bits_per_entry_up", "saving_down_later", "paper_saving_down_later", "eps_median",
-    "eps_largest", "seconds",
+    "eps_largest", "seconds", "bytes_catch_up",
 )  # fmt: skip
 
 ROUNDS_HEAD = (
@@ -24,7 +24,7 @@ ROUNDS_HEAD = (
     "plain_down", "plain_up",
     "paper_down", "paper_up", "entropy_down", "entropy_up", "carrier_down", "carrier_up", "wire_down",
     "wire_up", "seconds", "peak_model", "norm_broadcast", "peak_broadcast", "error_broadcast",
-    "norm_reply", "peak_reply", "error_reply", "memory",
+    "norm_reply", "peak_reply", "error_reply", "memory", "bytes_catch_up",
 )  # fmt: skip
 
 
@@ -84,6 +84,7 @@ def _group(group: Group) -> list[object]:
         *facts.later,
         *facts.eps,
         facts.seconds,
+        facts.catch_up,
     ]
 
 
@@ -103,6 +104,7 @@ def _rounds(group: Group) -> Iterable[list[object]]:
                 r.model_peak,
                 *(_measured(r.broadcast) + _measured(r.reply)),
                 r.memory,
+                r.handed.catch_up,
             ]
 
 
