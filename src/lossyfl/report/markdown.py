@@ -7,6 +7,8 @@ from lossyfl.errors import printable
 from lossyfl.report import text
 from lossyfl.report.break_even import downlink, uplink
 from lossyfl.report.carrier import HEADS, carried
+from lossyfl.report.device_table import ABOUT, cells
+from lossyfl.report.device_table import HEADS as DEVICE_HEADS
 from lossyfl.report.groups import Group
 from lossyfl.report.link import LinkSpeeds, elapsed, load
 from lossyfl.report.rows import EVALUATIONS, ROUNDS, Both, GroupRow, row
@@ -43,6 +45,7 @@ def markdown(groups: Sequence[Group], note: str = "", link: LinkSpeeds | None = 
         if any(row(group).peaks[0] is not None for group in own):
             parts += [_measured(own), MEASURED]
         parts += [_carried(own)] if any(map(carried, own)) else []
+        parts += [_per_device(own)] if any(map(cells, own)) else []
         if link is not None:
             parts += [_times(own, link), _break_even(own)]
     parts.append(_commands(groups))
@@ -122,6 +125,12 @@ def _carried(groups: Sequence[Group]) -> str:
         if (sides := carried(group)) is not None
     ]
     return _table(heads, lines)
+
+
+def _per_device(groups: Sequence[Group]) -> str:
+    """What each device was handed and what it sent."""
+    lines = [[group.label, *found] for group in groups if (found := cells(group)) is not None]
+    return f"{_table(('bytes per device', *DEVICE_HEADS), lines)}\n{ABOUT}\n"
 
 
 def _times(groups: Sequence[Group], link: LinkSpeeds) -> str:
