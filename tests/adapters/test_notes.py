@@ -15,6 +15,12 @@ def test_bytes_add_up() -> None:
     )
 
 
+def test_catch_up_is_told_where_there_is_any() -> None:
+    sent = BytesSent(down=30_000, plain_down=90_000, catch_up=20_000)
+    text = sent.text("messages")
+    assert text.startswith("30 kB down (20 kB of it catch-up) for 90 kB as they are, 0 B up")
+
+
 @pytest.mark.parametrize(
     ("metrics", "found"),
     [

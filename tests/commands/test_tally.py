@@ -35,6 +35,16 @@ def test_bytes_of_all_rounds_and_the_last_accuracy(setup: Setup) -> None:
     assert made.accuracy == 0.25
 
 
+def test_catch_up_is_told_where_there_is_room(setup: Setup) -> None:
+    """Copies of 750 bytes, 500 of them to catch up, against three models of floats."""
+    one = record(0)
+    each = replace(one, copies=replace(one.down, nbytes=750, raw=12_000, catch_up=500))
+    made = tally(setup, each)
+    assert "down 750 B, of which catch-up 500 B (16.0x)  up " in made.line(None, "")
+    assert "down 750 B (16.0x)  up " in made.line(90, "")
+    assert "catch-up" not in tally(setup, one).line(None, "")
+
+
 def test_a_bar_is_as_full_as_the_run_is_done(setup: Setup) -> None:
     line = tally(setup, *map(record, range(5))).line(1000, "")
     assert line.count("━") == line.count("·") == BAR // 2

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
 from tests.report.synthetic import long
@@ -19,8 +20,12 @@ from lossyfl.experiments.tune import (
     frontier,
     late_accuracies,
     lower,
+    trial,
     within,
 )
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import read_rounds
+from lossyfl.simulation.run import run
 
 ASK = Question(tensors=(100_000,), extra="server_optimizer=adam,server_lr=1")
 
@@ -63,6 +68,24 @@ def test_other_quantizers_may_go_lower(options: str) -> None:
     best = fewest(ASK, tried)
     assert best is not None
     assert best.scheme in (ASK.lean(4, 2, options), ASK.lean(3, 3, options))
+
+
+@pytest.mark.parametrize("listen", ["all", "participants"])
+def test_a_trial_counts_a_broadcast_or_what_one_participant_is_sent(
+    listen: str, tmp_path: Path
+) -> None:
+    asked = Experiment(
+        task="tests.simulation.tiny:make_task", rounds=8, participation=0.3, listen=listen
+    )
+    run(asked, tmp_path)
+    later = read_rounds(tmp_path / "rounds.jsonl")[1:]
+    found = trial("lfl:q1=2,q2=2", tmp_path)
+    if listen == "all":
+        assert found.down == sum(each.down.nbytes for each in later) / 7
+        assert found.catch_up == 0
+    else:
+        assert found.down == sum(each.down.unicast for each in later) / 21
+        assert 0 < found.catch_up < found.down
 
 
 def test_a_loss_of_just_the_tolerance_is_kept() -> None:

@@ -1,5 +1,6 @@
 """Algorithm 1 and its rivals against transcriptions of their equations, for 50 rounds, to the bit."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -177,3 +178,53 @@ def trained(tensors: Sequence[Shape], spec: str, seed: int) -> tuple[Vector, lis
     for _ in range(3):
         run_round(server, devices, step)
     return server.theta, [each.nbytes for each in server.ledger.entries]
+
+
+def test_sampling_is_random_unless_said_otherwise() -> None:
+    plain = [sample(range(50), 0.1, seed=3, round=t) for t in range(50)]
+    assert plain == [sample(range(50), 0.1, seed=3, round=t, recent=0.0) for t in range(50)]
+    assert len({tuple(each) for each in plain}) == 50
+
+
+@given(
+    members=st.integers(1, 40),
+    fraction=st.floats(0.01, 1),
+    recent=st.floats(0, 0.99),
+    held=st.lists(st.integers(-1, 5), min_size=40, max_size=40),
+)
+def test_a_share_of_participants_holds_the_newest_estimates(
+    members: int, fraction: float, recent: float, held: list[int]
+) -> None:
+    """As many as at random, and nobody of those left out holds a newer one than the oldest of the share."""
+    asked = sample(range(members), fraction, seed=0, round=1, recent=recent, held=held.__getitem__)
+    assert asked == sorted(set(asked))
+    assert len(asked) == len(sample(range(members), fraction, seed=0, round=1))
+    near = min(int(recent * len(asked) + 0.5), len(asked) - 1)
+    newest = sorted((held[m] for m in asked), reverse=True)[:near]
+    left = [held[m] for m in range(members) if m not in asked]
+    assert not newest or not left or newest[-1] >= max(left)
+
+
+def test_everybody_is_asked_as_often_in_the_long_run() -> None:
+    """20 devices, 4 a round, 3 of them the newest and one of the 17 others, for 4,000 rounds.
+
+    A device that was asked is asked again with probability 3/4 + 1/4 1/17, another with 1/17: a Markov chain
+    with pi = 1/5 and lambda = 0.706. So it is asked in 4,000 / 5 = 800 rounds, with a standard deviation of
+    sqrt(4,000 pi (1 - pi) (1 + lambda) / (1 - lambda)) = 61. Six of these in 20 devices: a false alarm has a
+    probability below 1e-7.
+    """
+    held = dict.fromkeys(range(20), -1)
+    count = Counter[int]()
+    for t in range(4000):
+        asked = sample(held, 0.2, seed=1, round=t, recent=0.75, held=held.__getitem__)
+        count.update(asked)
+        held.update(dict.fromkeys(asked, t))
+    assert set(count) == set(range(20))
+    assert all(abs(asked - 800) < 6 * 61 for asked in count.values())
+    assert max(count.values()) > 800  # it is random, no rota
+
+
+@pytest.mark.parametrize("recent", [-0.1, 1.0, 2.0, float("nan")])
+def test_a_share_of_the_newest_leaves_room_for_others(recent: float) -> None:
+    with pytest.raises(InputError, match=r"recent of sample must be in \[0, 1\)"):
+        sample(range(3), 0.5, seed=0, round=0, recent=recent)

@@ -32,8 +32,8 @@ def test_bytes_are_means_per_round_over_all_seeds(tmp_path: Path) -> None:
     write(tmp_path / "b", replace(SETTINGS, seed=1), rounds=[over_messages(0, wire=2000)])
     (only,) = group(find([tmp_path]))
     assert carried(only) == (
-        Carried(frames=750, plain=12_000, messages=900, wire=2000),
-        Carried(frames=303, plain=12_000, messages=420, wire=2000),
+        Carried(frames=750, catch_up=0, plain=12_000, messages=900, wire=2000),
+        Carried(frames=303, catch_up=0, plain=12_000, messages=420, wire=2000),
     )
 
 
@@ -43,6 +43,16 @@ def test_what_nobody_measured_is_no_zero(tmp_path: Path) -> None:
     sides = carried(only)
     assert sides is not None
     assert sides[0].cells == ("750 B", "12.0 kB", "900 B", "-")
+
+
+def test_catch_up_is_told_as_part_of_the_frames(tmp_path: Path) -> None:
+    one = over_messages(0)
+    late = replace(one, copies=replace(one.down, nbytes=750, catch_up=500))
+    write(tmp_path / "a", rounds=[late])
+    sides = carried(group(find([tmp_path]))[0])
+    assert sides is not None
+    assert sides[0].cells[0] == "750 B, of which catch-up 500 B"
+    assert sides[1].cells[0] == "303 B"
 
 
 def test_the_table_has_a_row_for_each_group_that_was_carried(tmp_path: Path) -> None:

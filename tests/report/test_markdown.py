@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.report.synthetic import SETTINGS, write
+from tests.report.synthetic import SETTINGS, record, write
 
 from lossyfl.report.groups import group
 from lossyfl.report.link import LinkSpeeds
-from lossyfl.report.markdown import markdown
+from lossyfl.report.markdown import EITHER, ONCE, TO_EACH, markdown
 from lossyfl.report.runs import find
 
 
@@ -66,3 +66,15 @@ def test_markdown_has_all_that_the_page_has(tmp_path: Path) -> None:
     assert "1.00 Mbit/s down, 250 kbit/s up: broadcast | unicast |" in text
     assert "break-even rate down" in text
     assert f'- `{tmp_path / "a"}`: task = "digits"' in text
+
+
+def test_markdown_tells_catch_up_and_for_whom_bytes_count(tmp_path: Path) -> None:
+    one = record(0)
+    own = replace(one, copies=replace(one.down, nbytes=750, raw=12_000, catch_up=500))
+    write(tmp_path / "a", replace(SETTINGS, listen="participants"), rounds=[own])
+    text = markdown(group(find([tmp_path])))
+    assert "| 750 B, of which catch-up 500 B | 303 B | 16.0x / 39.6x |" in text
+    assert f"frames, {TO_EACH};" in text
+    write(tmp_path / "b", rounds=[one])
+    assert f"frames, {EITHER};" in markdown(group(find([tmp_path])))
+    assert f"frames, {ONCE};" in markdown(group(find([tmp_path / "b"])))

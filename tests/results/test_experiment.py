@@ -47,6 +47,7 @@ def test_what_is_not_said_is_what_suits_the_task() -> None:
         ({"task": 3}, "task of a run must be a text, got 3"),
         ({"scheme": ""}, "scheme of a run must be a text"),
         ({"participation": 0.0}, r"participation of a run must be a number in \(0, 1\], got 0.0"),
+        ({"ask_recent": 1.0}, r"ask_recent of a run must be a number in \[0, 1\), got 1.0"),
         ({"participation": "all"}, r"participation of a run must be a number in \(0, 1\], got all"),
         ({"drop_out": 1.0}, r"drop_out of a run must be a number in \[0, 1\), got 1.0"),
         ({"slow": float("nan")}, r"slow of a run must be a number in \[0, 1\), got nan"),
@@ -74,8 +75,9 @@ def test_every_setting_is_in_the_name_of_the_folder() -> None:
     whole = ("rounds", "devices", "tau", "batch", "evaluate_every", "evaluate_last", "seed")
     others |= {"task": "mnist", "scheme": "lossless", "listen": "participants"}
     others |= {"evaluate": "devices"}
+    parts = ("participation", "ask_recent", "drop_out", "slow")
     changed = [replace(plain, **{key: 7}) for key in whole]
-    changed += [replace(plain, **{key: 0.5}) for key in ("participation", "drop_out", "slow")]
+    changed += [replace(plain, **{key: 0.5}) for key in parts]
     changed += [replace(plain, **{key: value}) for key, value in others.items()]
     assert len(changed) == len(KEYS)
     assert len({named(each) for each in (plain, *changed)}) == len(KEYS) + 1

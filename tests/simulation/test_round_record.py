@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.report.synthetic import SECONDS
 
+from lossyfl.protocol.entries import Entry
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.measures import Measured
 from lossyfl.simulation.round_record import OpenRound, round_record
@@ -35,6 +36,21 @@ def test_means_over_devices() -> None:
     assert made.reply.norm == pytest.approx(((1 + 9) / 2) ** 0.5)
     assert made.down.nbytes == made.up.nbytes == 0
     assert made.seconds is SECONDS
+
+
+def test_where_only_participants_listen_each_has_a_copy() -> None:
+    """Two devices hear one update: 30 bytes once, or 60 against a model of floats for each."""
+    update = Entry(
+        round=4, direction="down", device=0, kind="update", nbytes=30, entries=100,
+        paper_bits=8.0, entropy_bits=8.0, frame=7,
+    )  # fmt: skip
+    ledger = Ledger([update, replace(update, device=1)])
+    all_hear = round_record(OPENED, [], [], ledger, None, SECONDS)
+    assert (all_hear.handed.nbytes, all_hear.handed.raw) == (30, 400)
+    opened = replace(OPENED, to_each=True)
+    own = round_record(opened, [], [], ledger, None, SECONDS)
+    assert (own.handed.nbytes, own.handed.raw) == (60, 800)
+    assert own.down == all_hear.down
 
 
 def test_a_round_without_anyone_and_without_an_evaluation() -> None:

@@ -59,7 +59,14 @@ def by_hand(setup: Setup, tensors: Sequence[Shape] | None = None) -> tuple[bytes
             drawn(setup, "drop-out", chosen.drop_out, t),
             drawn(setup, "slow", chosen.slow, t),
         )
-        asked = sample(server.members, chosen.participation, seed=chosen.seed, round=t)
+        asked = sample(
+            server.members,
+            chosen.participation,
+            seed=chosen.seed,
+            round=t,
+            recent=chosen.ask_recent,
+            held=lambda m: devices[m].held.round,  # as they say themselves
+        )
         server.open_round([m for m in asked if not away[m]])
         for m in server.listeners:
             if not away[m]:
@@ -122,8 +129,9 @@ def model(folder: Path) -> bytes:
         {"participation": 0.4},
         {"drop_out": 0.3, "slow": 0.3},
         {"drop_out": 0.2, "slow": 0.2, "participation": 0.5, "listen": "participants"},
+        {"drop_out": 0.2, "participation": 0.4, "listen": "participants", "ask_recent": 0.7},
     ],
-    ids=["all", "some", "faults", "faults-participants"],
+    ids=["all", "some", "faults", "faults-participants", "recent"],
 )
 def test_same_as_complete_devices(spec: str, faults: dict[str, float], tmp_path: Path) -> None:
     asked = replace(BASE, scheme=spec, **faults)  # type: ignore[arg-type]
@@ -145,6 +153,7 @@ def test_same_as_complete_devices(spec: str, faults: dict[str, float], tmp_path:
         {"scheme": "lfl", "optimizer": "adam:moments=carried", "lr": "0.01"},
         {"optimizer": "sgd:momentum=0.9,moments=carried", "slow": 0.3, "participation": 0.6},
         {"scheme": "lgm", "slow": 0.3, "drop_out": 0.2, "participation": 0.6},
+        {"participation": 0.4, "ask_recent": 0.7, "listen": "participants", "drop_out": 0.2},
     ],
 )
 def test_same_result_for_any_number_of_workers(settings: dict[str, str], tmp_path: Path) -> None:

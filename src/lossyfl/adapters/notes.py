@@ -41,7 +41,10 @@ class Notes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BytesSent:
-    """Bytes to and from all devices: frames and what travels exactly, the model as it is, whole messages."""
+    """Bytes to and from all devices: frames and what travels exactly, the model as it is, whole messages.
+
+    catch_up: of `down`
+    """
 
     down: int = 0
     up: int = 0
@@ -49,6 +52,7 @@ class BytesSent:
     plain_up: int = 0
     carrier_down: int = 0
     carrier_up: int = 0
+    catch_up: int = 0
 
     @classmethod
     def of(cls, record: Round) -> "BytesSent":
@@ -60,6 +64,7 @@ class BytesSent:
             plain_up=record.up.plain,
             carrier_down=record.down.carrier,
             carrier_up=record.up.carrier,
+            catch_up=record.handed.catch_up,
         )
 
     def __add__(self, other: "BytesSent") -> "BytesSent":
@@ -69,7 +74,8 @@ class BytesSent:
 
     def text(self, messages: str) -> str:
         """In a sentence; `messages` are what carries ours."""
-        down = f"{_bytes(self.down)} down for {_bytes(self.plain_down)} as they are"
+        late = f" ({_bytes(self.catch_up)} of it catch-up)" if self.catch_up else ""
+        down = f"{_bytes(self.down)} down{late} for {_bytes(self.plain_down)} as they are"
         up = f"{_bytes(self.up)} up for {_bytes(self.plain_up)}"
         carried = f"{_bytes(self.carrier_down)} down, {_bytes(self.carrier_up)} up"
         return f"{down}, {up} ({messages}: {carried})"

@@ -186,10 +186,9 @@ def write_report(out: Path, folders: "Sequence[Path]", note: str = "") -> "list[
 def facts(run: "Planned") -> dict[str, object]:
     """A run as JSON."""
     from lossyfl.results.directory import Results
-    from lossyfl.results.records import read_rounds
     from lossyfl.results.summary import summarize
 
-    summary = summarize(read_rounds(Results(run.folder).rounds))
+    summary = summarize(Results(run.folder).rounds_as_sent())
     chosen = run.experiment
     named: dict[str, object] = {"scheme": chosen.scheme, "seed": chosen.seed}
     return named | {"folder": str(run.folder)} | asdict(summary)

@@ -12,7 +12,7 @@ from lossyfl.commands.output import console as terminal
 from lossyfl.commands.pace import Pace, Remaining
 from lossyfl.commands.tally import RunTally, time_left
 from lossyfl.errors import printable
-from lossyfl.report.text import duration, size
+from lossyfl.report.text import duration, size, size_down
 
 if TYPE_CHECKING:  # torch would come with them, and this begins before
     from collections.abc import Sequence
@@ -166,7 +166,7 @@ def describe(outcome: "RunResult") -> str:
     accuracy = "not evaluated" if s.accuracy is None else f"{100 * s.accuracy:.2f} %"
     return (
         f"{s.rounds} rounds in {duration(s.seconds)}: accuracy {accuracy}, "
-        f"down {size(s.down)} ({s.saving_down:.1f}x fewer than 32-bit floats), "
+        f"down {size_down(s.down, s.catch_up)} ({s.saving_down:.1f}x fewer than 32-bit floats), "
         f"up {size(s.up)} ({s.saving_up:.1f}x)\n"
         f"results in {outcome.folder}"
     )

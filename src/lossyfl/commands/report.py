@@ -31,6 +31,9 @@ class Outputs(NamedTuple):
     markdown: Annotated[Path | None, typer.Option(help="Also a table as Markdown.")] = None
     csv: Annotated[Path | None, typer.Option(help="Also the results as CSV.")] = None
     rounds_csv: Annotated[Path | None, typer.Option(help="Also every round as CSV.")] = None
+    devices_csv: Annotated[
+        Path | None, typer.Option(help="Also the bytes of every device as CSV.")
+    ] = None
     figure: Annotated[
         list[Path] | None,
         typer.Option(
@@ -105,6 +108,7 @@ def _check(outputs: Outputs) -> None:
     can_write(outputs.markdown)
     can_write(outputs.csv)
     can_write(outputs.rounds_csv)
+    can_write(outputs.devices_csv)
     for path in outputs.figures:
         can_write(path, FIGURES)
 
@@ -149,10 +153,14 @@ def _tables(groups: "Sequence[Group]", outputs: Outputs, options: "Options") -> 
     from lossyfl import report
     from lossyfl.files.atomic import write_atomically
 
-    for path, text in (
-        (outputs.markdown, report.markdown(groups, options.note, options.link)),
-        (outputs.csv, report.csv_of_groups(groups)),
-        (outputs.rounds_csv, report.csv_of_rounds(groups)),
+    def markdown(groups: "Sequence[Group]") -> str:
+        return report.markdown(groups, options.note, options.link)
+
+    for path, table in (
+        (outputs.markdown, markdown),
+        (outputs.csv, report.csv_of_groups),
+        (outputs.rounds_csv, report.csv_of_rounds),
+        (outputs.devices_csv, report.csv_of_devices),
     ):
         if path is not None:
-            write_atomically(path, [text.encode()])
+            write_atomically(path, [table(groups).encode()])

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
     from lossyfl.report import Group
 
-HEADS = ("scheme", "accuracy", "down", "up", "saves down", "up")
+HEADS = ("accuracy", "down", "up", "saves down", "up")
+CATCH_UP = "catch-up"
+"""What of the bytes down were sent to catch up, where there are any."""
 
 
 def show(groups: "Sequence[Group]", title: str, screen: "Console | None" = None) -> None:
@@ -23,13 +25,15 @@ def show(groups: "Sequence[Group]", title: str, screen: "Console | None" = None)
     from lossyfl.report.rows import row
     from lossyfl.report.text import percent, size
 
+    rows = [(group, row(group)) for group in groups]
+    late = any(r.catch_up for _, r in rows)
     table = Table(title=title, title_justify="left")
-    table.add_column(HEADS[0], overflow="fold")
-    for name in HEADS[1:]:
+    table.add_column("scheme", overflow="fold")
+    for name in (*HEADS[:2], *([CATCH_UP] if late else []), *HEADS[2:]):
         table.add_column(name, justify="right", no_wrap=True)
-    for group in groups:
-        r = row(group)
-        sizes = (size(r.nbytes.down or 0), size(r.nbytes.up or 0))
+    for group, r in rows:
+        share = (size(r.catch_up),) if late else ()
+        sizes = (size(r.nbytes.down or 0), *share, size(r.nbytes.up or 0))
         savings = (f"{r.saving.down or 1:.1f}x", f"{r.saving.up or 1:.1f}x")
         table.add_row(Text(printable(_label(group))), percent(r.last), *sizes, *savings)
     (screen or console()).print(table)

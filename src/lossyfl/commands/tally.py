@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 from lossyfl.commands.pace import Remaining, remaining
-from lossyfl.report.text import duration, size
+from lossyfl.report.text import duration, size, size_down
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ class RunTally:
     def __init__(self) -> None:
         self.setup: Setup | None = None
         self.rounds = self.down = self.up = self.raw_down = self.raw_up = 0
+        self.catch_up = 0
         self.accuracy: float | None = None
         self.loss: float | None = None
         self.before = 0
@@ -57,9 +58,10 @@ class RunTally:
     def add(self, record: "Round") -> None:
         """Count one more round."""
         self.rounds = record.round + 1
-        self.down += record.down.nbytes
+        self.down += record.handed.nbytes
+        self.catch_up += record.handed.catch_up
         self.up += record.up.nbytes
-        self.raw_down += record.down.raw
+        self.raw_down += record.handed.raw
         self.raw_up += record.up.raw
         self.loss = record.train_loss
         self.accuracy = self.accuracy if record.accuracy is None else record.accuracy
@@ -90,9 +92,11 @@ class RunTally:
         down, up = saving(self.raw_down, self.down), saving(self.raw_up, self.up)
         short = (f"down {down}", f"up {up}")
         long = (f"down {size(self.down)} ({down})", f"up {size(self.up)} ({up})")
+        full = (f"down {size_down(self.down, self.catch_up)} ({down})", long[1])
         spent = duration(time.monotonic() - self._begin)
         choices = (
-            (head, self._bar(), accuracy, loss, *long, spent, left),
+            (head, self._bar(), accuracy, loss, *full, spent, left),
+            (head, accuracy, loss, *full, spent, left),
             (head, accuracy, loss, *long, spent, left),
             (head, accuracy, loss, *long, left),
             (head, accuracy, *long, left),

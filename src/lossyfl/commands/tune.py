@@ -150,7 +150,7 @@ def _show(found: "SearchResult", *, as_json: bool) -> None:
     from rich.table import Table
 
     from lossyfl.experiments.tune import frontier
-    from lossyfl.report.text import percent, size
+    from lossyfl.report.text import percent, size, size_down
 
     tried, best = found.tried, found.best
     front = frontier(list(tried.values()))
@@ -162,11 +162,11 @@ def _show(found: "SearchResult", *, as_json: bool) -> None:
     table = Table(title=f"{title} model; * none is better in all three")
     table.add_column("")
     table.add_column("scheme", overflow="fold")
-    for name in ("accuracy", "broadcast", "reply"):
+    for name in ("accuracy", "down", "reply"):
         table.add_column(name, justify="right")
     for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
         mark = "*" if each in front else ""
-        cells = (percent(each.accuracy), size(each.down), size(each.up))
+        cells = (percent(each.accuracy), size_down(each.down, each.catch_up), size(each.up))
         cells = ("failed", "", "") if each.failed else cells
         table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
     console().print(table)

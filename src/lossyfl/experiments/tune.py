@@ -18,7 +18,7 @@ from lossyfl.protocol.schemes import scheme
 from lossyfl.quantizers.targets import target
 from lossyfl.registry import items
 from lossyfl.results.directory import Results
-from lossyfl.results.records import Round, is_number, read_rounds
+from lossyfl.results.records import Round, is_number
 from lossyfl.types import Shape
 from lossyfl.wire.shapes import entries_of
 
@@ -42,8 +42,9 @@ OTHERS = ("predict=true", "down=sparse_ternary,up=sparse_ternary")
 class Trial:
     """What a scheme came to: accuracy of its last evaluations, and bytes per round after the initial model.
 
-    down:   of a broadcast
+    down:   of a broadcast; where every participant is sent frames of its own, what one of them is, the mean
     up:     of one reply, the mean
+    catch_up: of `down`, what devices were sent that had missed more than the newest update
     failed: why it came to nothing, empty if it did not
     """
 
@@ -51,6 +52,7 @@ class Trial:
     accuracy: float
     down: float
     up: float
+    catch_up: float = 0.0
     failed: str = ""
 
 
@@ -66,15 +68,17 @@ def failure(spec: str, why: str) -> Trial:
 
 def trial(spec: str, folder: Path) -> Trial:
     """The trial that a results directory holds."""
-    rounds = read_rounds(Results(folder).rounds)
+    rounds = Results(folder).rounds_as_sent()
     accuracies = late_accuracies(rounds)
     later = rounds[1:] or rounds
     replies = sum(each.replies for each in later)
+    receivers = sum(each.replies + each.late if each.copies else 1 for each in later)
     return Trial(
         scheme=spec,
         accuracy=fmean(accuracies) if accuracies else 0.0,
-        down=sum(each.down.nbytes for each in later) / len(later),
+        down=sum(each.handed.nbytes for each in later) / max(receivers, 1),
         up=sum(each.up.nbytes for each in later) / max(replies, 1),
+        catch_up=sum(each.handed.catch_up for each in later) / max(receivers, 1),
     )
 
 

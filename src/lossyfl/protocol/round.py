@@ -16,18 +16,42 @@ Train = Callable[[int, Vector], Vector]
 """tau local steps: (device, theta_hat) -> theta_m."""
 
 
-def sample(members: Iterable[int], fraction: float, *, seed: int, round: int) -> list[int]:
+def sample(
+    members: Iterable[int],
+    fraction: float,
+    *,
+    seed: int,
+    round: int,
+    recent: float = 0.0,
+    held: Callable[[int], int] = lambda _: 0,
+) -> list[int]:
     """A random `fraction` of the devices, at least one, the same for the same seed and round.
+
+    recent: the share of them that are not random, but those with the newest estimates; at least one is
+            random, so that everybody is asked in the long run
+    held:   the round of the estimate that a device has
 
     >>> sample(range(10), 0.3, seed=0, round=5) == sample(range(10), 0.3, seed=0, round=5)
     True
+    >>> set(sample(range(10), 0.3, seed=0, round=5, recent=0.7, held=lambda m: m)) >= {8, 9}
+    True
     """
     devices = sorted(members)
-    if not 0 < fraction <= 1:
-        raise InputError("fraction", of="sample", allowed="in (0, 1]", got=fraction)
+    for name, value, allowed, fits in (
+        ("fraction", fraction, "in (0, 1]", 0 < fraction <= 1),
+        ("recent", recent, "in [0, 1)", 0 <= recent < 1),
+    ):
+        if not fits:
+            raise InputError(name, of="sample", allowed=allowed, got=value)
     count = max(1, int(fraction * len(devices) + 0.5))
     bits = stream(seed, purpose="participants", round=round).bits(0, len(devices)).tolist()
-    return sorted(device for _, device in sorted(zip(bits, devices, strict=True))[:count])
+    order = [device for _, device in sorted(zip(bits, devices, strict=True))]
+    near = min(int(recent * count + 0.5), count - 1)
+    if near:  # sorting keeps the random order of those who hold the same
+        newest = sorted(order, key=held, reverse=True)[:near]
+        chosen = set(newest)
+        order = [*newest, *(device for device in order if device not in chosen)]
+    return sorted(order[:count])
 
 
 def run_round(

@@ -169,10 +169,7 @@ class Server:
         self._members.join(device, samples)
 
     def leave(self, device: int) -> None:
-        """Forget a device, but for which of its replies was the last: it may come back.
-
-        In an open round its accepted reply stays.
-        """
+        """Forget a device, but for which of its replies was last; in an open round an accepted one stays."""
         self._members.leave(device)
 
     @property
@@ -189,6 +186,10 @@ class Server:
     def listeners(self) -> tuple[int, ...]:
         """The devices that hear the broadcast of the open round."""
         return self.members if self.listen == "all" else self.participants
+
+    def version_of(self, device: int) -> EstimateVersion:
+        """What a member was handed last; NOTHING if it was handed nothing."""
+        return self._members.held.get(device, NOTHING)
 
     # The round
 
@@ -229,17 +230,16 @@ class Server:
 
         held: what the device says that it holds; by default what it was handed last
         """
-        members = self._members
-        members.check(device)
+        self._members.check(device)
         if self.round < 0:
             raise InputError("round", of="Server", allowed="opened first", got="none")
-        known = members.held.get(device, NOTHING) if held is None else held
+        known = self.version_of(device) if held is None else held
         chosen, kind = self._broadcaster.frames_for(known)
         for frame in chosen:
             facts = self._broadcaster.facts(frame)
             self.ledger.hand_over(frame, facts, "down", self.round, device, kind)
-        members.held[device] = self.held
-        return Delivery(frames=chosen, accepted=members.accepted.get(device, -1))
+        self._members.held[device] = self.held
+        return Delivery(frames=chosen, accepted=self._members.accepted.get(device, -1))
 
     def accept(self, device: int, reply: bytes) -> None:
         """Lines 4 and 5: take a reply, or raise Refused with the reason.

@@ -16,12 +16,13 @@ from lossyfl.report.markdown import markdown
 from lossyfl.report.page import page
 from lossyfl.report.payload import Options
 from lossyfl.report.runs import Run, find
-from lossyfl.report.tables import csv_of_groups, csv_of_rounds
+from lossyfl.report.tables import csv_of_devices, csv_of_groups, csv_of_rounds
 
 __all__ = [
     "Group",
     "Options",
     "Run",
+    "csv_of_devices",
     "csv_of_groups",
     "csv_of_rounds",
     "draw",

@@ -1,7 +1,7 @@
 """What carried the frames, where something did: its messages, and bytes on the wire."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lossyfl.report import text
 from lossyfl.report.groups import Group
@@ -13,9 +13,13 @@ HEADS = ("frames", "model as it is", "messages", "on the wire")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
-    """One direction of a group, bytes per round, to or from all devices; None where nobody counted."""
+    """One direction of a group, bytes per round, to or from all devices; None where nobody counted.
+
+    catch_up: of frames
+    """
 
     frames: float
+    catch_up: float
     plain: float | None
     messages: float | None
     wire: float | None
@@ -23,8 +27,9 @@ class Carried:
     @property
     def cells(self) -> tuple[str, ...]:
         """As text, in the order of HEADS."""
-        sizes = (self.frames, self.plain, self.messages, self.wire)
-        return tuple(text.MISSING if x is None else text.size(x) for x in sizes)
+        sizes = (self.plain, self.messages, self.wire)
+        others = (text.MISSING if x is None else text.size(x) for x in sizes)
+        return text.size_down(self.frames, self.catch_up), *others
 
 
 def carried(group: Group) -> tuple[Carried, Carried] | None:
@@ -33,7 +38,8 @@ def carried(group: Group) -> tuple[Carried, Carried] | None:
     if not any(record.down.carrier for record in rounds):
         return None
     down, up = [record.down for record in rounds], [record.up for record in rounds]
-    return _mean(down), _mean(up)
+    catch_up = sum(record.handed.catch_up for record in rounds) / len(rounds)
+    return replace(_mean(down), catch_up=catch_up), _mean(up)
 
 
 def carrier_table(groups: Sequence[Group]) -> Markup:
@@ -71,6 +77,7 @@ def _mean(sides: Sequence[Traffic]) -> Carried:
     wire, plain = sum(side.wire for side in sides), sum(side.plain for side in sides)
     return Carried(
         frames=sum(side.unicast for side in sides) / count,
+        catch_up=0.0,
         plain=plain / count if plain else None,
         messages=sum(side.carrier for side in sides) / count,
         wire=wire / count if wire else None,

@@ -7,6 +7,8 @@ from lossyfl.errors import printable
 from lossyfl.report import text
 from lossyfl.report.break_even import downlink, uplink
 from lossyfl.report.carrier import HEADS, carried
+from lossyfl.report.device_table import ABOUT, cells
+from lossyfl.report.device_table import HEADS as DEVICE_HEADS
 from lossyfl.report.groups import Group
 from lossyfl.report.link import LinkSpeeds, elapsed, load
 from lossyfl.report.rows import EVALUATIONS, ROUNDS, Both, GroupRow, row
@@ -24,7 +26,8 @@ deviation of the last {EVALUATIONS} evaluations of all seeds, the mean over eval
 savings are against 32-bit floats, and by the paper's count of 33 bits per entry over R_Q.
 """
 ONCE = "a broadcast counted once"
-TO_EACH = "counted for every node that is sent them, as are models of floats, one per round"
+TO_EACH = "counted for every device that is sent them, as are models of floats, one per round"
+EITHER = f"{ONCE}; where only participants listen, or messages carry them, {TO_EACH}"
 
 MEASURED = """Medians over rounds: the norm of what quantizing lost over that of what was given; the largest
 magnitude over the root mean square; the norm of what the broadcast's quantizer was given, and what devices
@@ -42,6 +45,7 @@ def markdown(groups: Sequence[Group], note: str = "", link: LinkSpeeds | None = 
         if any(row(group).peaks[0] is not None for group in own):
             parts += [_measured(own), MEASURED]
         parts += [_carried(own)] if any(map(carried, own)) else []
+        parts += [_per_device(own)] if any(map(cells, own)) else []
         if link is not None:
             parts += [_times(own, link), _break_even(own)]
     parts.append(_commands(groups))
@@ -49,7 +53,9 @@ def markdown(groups: Sequence[Group], note: str = "", link: LinkSpeeds | None = 
 
 
 def _note(groups: Sequence[Group]) -> str:
-    return NOTE.lstrip().format(counted=TO_EACH if any(group.to_each for group in groups) else ONCE)
+    ways = {group.to_each for group in groups}
+    counted = EITHER if len(ways) > 1 else TO_EACH if True in ways else ONCE
+    return NOTE.lstrip().format(counted=counted)
 
 
 def tail(facts: GroupRow) -> str:
@@ -74,7 +80,7 @@ def _cells(facts: GroupRow) -> list[str]:
         tail(facts),
         text.percent(facts.end),
         text.percent(facts.best),
-        text.size(facts.nbytes.down or 0),
+        text.size_down(facts.nbytes.down or 0, facts.catch_up),
         text.size(facts.nbytes.up or 0),
         _both(facts.saving, "x", 1),
         _both(facts.paper, "x", 1),
@@ -119,6 +125,12 @@ def _carried(groups: Sequence[Group]) -> str:
         if (sides := carried(group)) is not None
     ]
     return _table(heads, lines)
+
+
+def _per_device(groups: Sequence[Group]) -> str:
+    """What each device was handed and what it sent."""
+    lines = [[group.label, *found] for group in groups if (found := cells(group)) is not None]
+    return f"{_table(('bytes per device', *DEVICE_HEADS), lines)}\n{ABOUT}\n"
 
 
 def _times(groups: Sequence[Group], link: LinkSpeeds) -> str:

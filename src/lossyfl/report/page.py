@@ -10,6 +10,7 @@ from importlib.resources import files
 from lossyfl.report.break_even_table import break_even_table
 from lossyfl.report.carrier import carrier_table
 from lossyfl.report.curves import bands
+from lossyfl.report.device_table import device_table
 from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, join, tag
 from lossyfl.report.payload import Options, payload
@@ -40,6 +41,7 @@ def page(groups: Sequence[Group], options: Options | None = None) -> str:
         "style": f"<style>\n{_asset('page.css')}{_colours(groups)}</style>",
         "results": results_table(groups).html,
         "carrier": carrier_table(groups).html,
+        "devices": device_table(groups).html,
         "breakeven": break_even_table(groups).html,
         "settings": settings_table(groups).html,
         "details": details(groups).html,

@@ -34,6 +34,7 @@ BANDED: dict[str, Value] = {
 """Drawn with a band over seeds."""
 
 PLAIN: dict[str, Value] = {
+    "catch_up": lambda r: r.handed.catch_up,
     "raw_down": lambda r: r.handed.raw,
     "raw_up": lambda r: r.up.raw,
     "paper_down": lambda r: r.handed.paper,

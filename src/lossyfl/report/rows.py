@@ -35,6 +35,7 @@ class GroupRow:
     end:     the mean of evaluations of the last ten rounds of all seeds
     best:    of all evaluations of all seeds
     nbytes:  of a run, the mean over seeds; a broadcast counts once, where there is one
+    catch_up: of those down, what devices were sent that had missed more than the newest update
     saving:  times fewer bytes than 32-bit floats
     paper:   the same by the paper's count, 33 bits per entry over R_Q
     bits:    per entry, in frames as they were sent
@@ -58,6 +59,7 @@ class GroupRow:
     end: float | None
     best: float | None
     nbytes: Both
+    catch_up: float
     saving: Both
     paper: Both
     bits: Both
@@ -97,6 +99,7 @@ def row(group: Group) -> GroupRow:
             down=sum(record.handed.nbytes for record in records) / runs,
             up=sum(record.up.nbytes for record in records) / runs,
         ),
+        catch_up=sum(record.handed.catch_up for record in records) / runs,
         saving=_both(records, lambda t: t.raw, lambda t: t.nbytes),
         paper=_both(records, lambda t: t.raw * 33 / 32, lambda t: t.paper),
         bits=_both(records, lambda t: 8 * t.nbytes, lambda t: t.entries),

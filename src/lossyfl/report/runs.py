@@ -7,10 +7,11 @@ from typing import cast
 
 from lossyfl.errors import InputError
 from lossyfl.files.reading import parse_json, read_text
-from lossyfl.report.handed import as_sent
 from lossyfl.report.longest import longest_replies
+from lossyfl.report.per_device import Stretch, per_device
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment, experiment, read_toml
+from lossyfl.results.handed import as_sent
 from lossyfl.results.records import Round, read_rounds
 
 
@@ -36,6 +37,7 @@ class Run:
 
     name:    the folder, as it was given
     longest: reply of each round, in bytes
+    devices: the bytes of each, from its ledger
     """
 
     name: str
@@ -43,6 +45,7 @@ class Run:
     about: About
     rounds: tuple[Round, ...]
     longest: tuple[float, ...]
+    devices: tuple[Stretch, ...] = ()
 
 
 def find(folders: Iterable[Path]) -> list[Run]:
@@ -62,12 +65,14 @@ def read(folder: Path) -> Run:
     """The run of one results directory."""
     try:
         rounds = read_rounds(Results(folder).rounds)
+        settings = experiment(read_toml(folder / "config.toml"))
         return Run(
             name=str(folder).encode(errors="replace").decode(),  # any bytes may name a folder
-            settings=experiment(read_toml(folder / "config.toml")),
+            settings=settings,
             about=replace(_about(folder / "run.json"), state=Results(folder).state() or "unknown"),
-            rounds=as_sent(rounds, folder / "ledger.csv"),
+            rounds=as_sent(rounds, folder / "ledger.csv", listen=settings.listen),
             longest=longest_replies(folder / "ledger.csv", rounds),
+            devices=per_device(folder / "ledger.csv", settings.devices),
         )
     except (InputError, OSError) as error:
         allowed = "those that lossyfl wrote"

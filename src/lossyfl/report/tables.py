@@ -6,8 +6,11 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 
+from lossyfl.errors import InputError
 from lossyfl.protocol.measures import Measured
+from lossyfl.report.device_table import stretches
 from lossyfl.report.groups import Group
+from lossyfl.report.per_device import spread
 from lossyfl.report.rows import row
 
 HEAD = (
@@ -15,7 +18,8 @@ HEAD = (
     "accuracy_tail_deviation", "accuracy_end", "accuracy_best", "bytes_down", "bytes_up", "saving_down",
     "saving_up", "paper_saving_down", "paper_saving_up", "bits_per_entry_down",
     "bits_per_entry_up", "saving_down_later", "paper_saving_down_later", "eps_median",
-    "eps_largest", "seconds",
+    "eps_largest", "seconds", "bytes_catch_up", "device_down_median", "device_down_largest",
+    "device_up_median", "device_up_largest",
 )  # fmt: skip
 
 ROUNDS_HEAD = (
@@ -24,8 +28,15 @@ ROUNDS_HEAD = (
     "plain_down", "plain_up",
     "paper_down", "paper_up", "entropy_down", "entropy_up", "carrier_down", "carrier_up", "wire_down",
     "wire_up", "seconds", "peak_model", "norm_broadcast", "peak_broadcast", "error_broadcast",
-    "norm_reply", "peak_reply", "error_reply", "memory",
+    "norm_reply", "peak_reply", "error_reply", "memory", "bytes_catch_up",
 )  # fmt: skip
+
+
+DEVICES_HEAD = (
+    "task", "scheme", "label", "seed", "device", "bytes_down", "bytes_catch_up", "bytes_up",
+)  # fmt: skip
+MOST_DEVICES = 1_000_000
+"""Lines of a CSV of devices: a short ledger may name any number."""
 
 
 def csv_of_groups(groups: Sequence[Group]) -> str:
@@ -36,6 +47,23 @@ def csv_of_groups(groups: Sequence[Group]) -> str:
 def csv_of_rounds(groups: Sequence[Group]) -> str:
     """A line for each round of each run."""
     return _text(ROUNDS_HEAD, (line for group in groups for line in _rounds(group)))
+
+
+def csv_of_devices(groups: Sequence[Group]) -> str:
+    """A line for each device of each run that has a ledger; at most a million."""
+    lines = sum(each.count for group in groups for run in group.runs for each in run.devices)
+    if lines > MOST_DEVICES:
+        allowed = f"of at most {MOST_DEVICES:,} devices in all"
+        raise InputError("runs", of="a CSV of devices", allowed=allowed, got=f"{lines:,}")
+    return _text(DEVICES_HEAD, (line for group in groups for line in _devices(group)))
+
+
+def _devices(group: Group) -> Iterable[list[object]]:
+    for run in group.runs:
+        known = run.settings.task, run.settings.scheme, group.label, run.settings.seed
+        for each in run.devices:
+            for device in range(each.first, each.stop):
+                yield [*known, device, each.down, each.catch_up, each.up]
 
 
 def _text(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
@@ -84,7 +112,18 @@ def _group(group: Group) -> list[object]:
         *facts.later,
         *facts.eps,
         facts.seconds,
+        facts.catch_up,
+        *_of_a_device(group),
     ]
+
+
+def _of_a_device(group: Group) -> list[float | None]:
+    """The median and the largest of the bytes of a device, down and up."""
+    found = stretches(group)
+    if not found:
+        return [None] * 4
+    sides = spread(found, lambda each: each.down), spread(found, lambda each: each.up)
+    return [value for side in sides for value in (side.median, side.most)]
 
 
 def _rounds(group: Group) -> Iterable[list[object]]:
@@ -103,6 +142,7 @@ def _rounds(group: Group) -> Iterable[list[object]]:
                 r.model_peak,
                 *(_measured(r.broadcast) + _measured(r.reply)),
                 r.memory,
+                r.handed.catch_up,
             ]
 
 

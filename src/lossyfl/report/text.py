@@ -19,6 +19,15 @@ def size(nbytes: float) -> str:
     return f"{nbytes:.4g} TB"
 
 
+def size_down(nbytes: float, catch_up: float) -> str:
+    """Bytes sent down, and how many of them were to catch up, if any were.
+
+    >>> size_down(1_200_000, 400_000), size_down(999, 0)
+    ('1.20 MB, of which catch-up 400 kB', '999 B')
+    """
+    return f"{size(nbytes)}, of which catch-up {size(catch_up)}" if catch_up else size(nbytes)
+
+
 def rate(bits: float) -> str:
     """Bits per second.
 

@@ -37,6 +37,7 @@ from lossyfl.files.safetensors import File, Tensor
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.results import ledger_file, machine
 from lossyfl.results.experiment import Experiment, experiment, read_toml
+from lossyfl.results.handed import as_sent
 from lossyfl.results.records import Round, packed, read_rounds
 from lossyfl.results.summary import summarize
 from lossyfl.types import Vector
@@ -221,6 +222,11 @@ class Results:
         disk.append(self.ledger, "".join(ledger_file.lines(ledger.entries)))
         disk.append(self.rounds, record.line())
 
+    def rounds_as_sent(self) -> list[Round]:
+        """All rounds, with what each device was sent where every one was sent its own."""
+        rounds = read_rounds(self.rounds)
+        return list(as_sent(rounds, self.ledger, listen=self.read_config().listen))
+
     def sizes(self) -> Sizes:
         """How long the growing files are now, brought to the disk."""
         for path in (self.rounds, self.ledger):
@@ -237,7 +243,7 @@ class Results:
         for path, size in ((self.rounds, sizes.rounds), (self.ledger, sizes.ledger)):
             with path.open("r+b") as file:
                 disk.truncate(file.fileno(), path, size)
-        return read_rounds(self.rounds)
+        return self.rounds_as_sent()
 
     def keep_rounds(self, count: int) -> None:
         """Forget all rounds but the first ones."""

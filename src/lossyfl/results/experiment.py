@@ -62,6 +62,11 @@ class Experiment:
         "Fraction of devices that train in a round.",
         number("a number in (0, 1]", lambda x: 0 < x <= 1),
     )
+    ask_recent: float = setting(
+        0.0,
+        "Share of them that are asked because they are most nearly up to date; others at random.",
+        _PROBABILITY,
+    )
     drop_out: float = setting(0.0, "Probability that a device is away for a round.", _PROBABILITY)
     slow: float = setting(
         0.0, "Probability that a reply comes too late for its round.", _PROBABILITY

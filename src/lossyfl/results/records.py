@@ -93,7 +93,8 @@ class Round:
                 scheme does so, and what it lost; None in round 0
     reply:      the same of replies, the mean over devices
     memory:     ||delta_m|| after the round, the root of the mean square over devices that trained
-    copies:     `down` with a copy for every device, where no broadcast reaches them all; else None
+    copies:     `down` with a copy for every device, where no broadcast reaches them all: only participants
+                listen, or messages carry the frames; else None
 
     The last five are None in records of versions before they were measured.
     """

@@ -10,8 +10,10 @@ class RunSummary:
     """The sums over all rounds of a run, and its last accuracy.
 
     accuracy: of the last evaluation, None if there was none
-    down, up: bytes; a broadcast counts once, where there is one
-    saving_*: against 32-bit floats
+    down, up: bytes; a broadcast counts once, where there is one, else every device's copy
+    catch_up: of those down, what devices were sent that had missed more than the newest update
+    saving_*: against 32-bit floats over the same links to the same devices: a model per round for all, or for
+              each device that was sent any frame
     paper_*:  the saving by the paper's count
     """
 
@@ -19,6 +21,7 @@ class RunSummary:
     accuracy: float | None
     down: int
     up: int
+    catch_up: int
     saving_down: float
     saving_up: float
     paper_down: float
@@ -37,6 +40,7 @@ def summarize(rounds: list[Round]) -> RunSummary:
         accuracy=seen[-1] if seen else None,
         down=down,
         up=up,
+        catch_up=sum(r.handed.catch_up for r in rounds),
         saving_down=raw_down / down if down else 1.0,
         saving_up=raw_up / up if up else 1.0,
         paper_down=raw_down * 33 / 32 / paper_down if paper_down else 1.0,

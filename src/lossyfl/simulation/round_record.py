@@ -9,20 +9,24 @@ import numpy as np
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.measures import Measured, mean, measure
 from lossyfl.protocol.server import Server
-from lossyfl.results.records import Round, Seconds, traffic
+from lossyfl.results.records import Round, Seconds, downlink, traffic
 from lossyfl.simulation.work import DeviceResult
 from lossyfl.tasks.training import Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRound:
-    """What only an open round can tell, by the names of its record: closing it makes another model."""
+    """What only an open round can tell, by the names of its record: closing it makes another model.
+
+    to_each: whether every participant is sent frames of its own, as nobody else listens
+    """
 
     round: int
     distance: float
     model_peak: float
     broadcast: Measured | None
     away: int
+    to_each: bool = False
 
     @classmethod
     def measured(cls, server: Server, *, away: int) -> "OpenRound":
@@ -33,6 +37,7 @@ class OpenRound:
             model_peak=measure(server.theta).peak,
             broadcast=server.measured,
             away=away,
+            to_each=server.listen == "participants",
         )
 
 
@@ -63,6 +68,7 @@ def round_record(
         late_bytes=sum(len(result.frame) for result in late),
         away=opened.away,
         down=down,
+        copies=downlink(ledger, "unicast") if opened.to_each else None,
         up=up,
         seconds=seconds,
     )

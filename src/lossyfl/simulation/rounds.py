@@ -138,7 +138,14 @@ class Simulation:
         """Line 2: broadcast to all who are there; the devices that will train."""
         server, chosen = self.server, self.setup.experiment
         number = server.round + 1
-        asked = sample(server.members, chosen.participation, seed=chosen.seed, round=number)
+        asked = sample(
+            server.members,
+            chosen.participation,
+            seed=chosen.seed,
+            round=number,
+            recent=chosen.ask_recent,
+            held=lambda device: server.version_of(device).round,
+        )
         participants = [device for device in asked if not away[device]]
         server.open_round(participants)
         self._accepted = {

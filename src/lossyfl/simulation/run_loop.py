@@ -7,13 +7,13 @@ import traceback
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lossyfl.errors import Diverged, InputError, Interrupted, LossyflError, Stopped
 from lossyfl.files import disk
 from lossyfl.results.directory import Results, State
-from lossyfl.results.records import Round, read_rounds
 from lossyfl.results.summary import RunSummary, summarize
 from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
@@ -24,6 +24,9 @@ from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import DeviceStore, create
 from lossyfl.simulation.updates import Updates
 from lossyfl.simulation.watcher import Watcher
+
+if TYPE_CHECKING:
+    from lossyfl.results.records import Round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,7 @@ class RunLoop:
         finished = opened = False
         interrupted = threading.Event()
         if saved is not None:
-            self.done = read_rounds(self.results.rounds)[: saved.server.round + 1]
+            self.done = self.results.rounds_as_sent()[: saved.server.round + 1]
             self.saved = saved.server.round
         self.before = len(self.done)
         with ExitStack() as stack:

@@ -9,7 +9,7 @@ const SCALE = { key: "scale", label: "Scale", options: [["accuracy", "accuracy"]
 const accuracyAxis = ({ scale }) => (scale === "error" ? ERROR : ACCURACY);
 const measured = ({ scale }) => (scale === "error" ? "test error" : "test accuracy");
 const LOSS = { tick: plain, format: plain };
-const WAYS = { down: "sent down; a broadcast counts once, on Flower for every node", up: "sent up, all replies", both: "sent both ways" };
+const WAYS = { down: "sent down; a broadcast counts once, or every device’s copy", up: "sent up, all replies", both: "sent both ways" };
 const PHASES = [
   ["total", "the whole round"], ["broadcast", "broadcast"], ["devices", "devices"], ["aggregate", "aggregate"],
   ["evaluate", "evaluate"], ["save", "save"], ["training", "training, all workers"], ["coding", "coding, all workers"],
@@ -37,7 +37,7 @@ const SPECS = [
     curve: (group, { way, scale }) => evaluations(group, sent(group, way), scale),
   },
   {
-    id: "bytes", title: "Bytes per round", note: ({ way }) => (way === "down" ? "all frames down; a broadcast counts once, on Flower for every node" : "all replies"),
+    id: "bytes", title: "Bytes per round", note: ({ way }) => (way === "down" ? "all frames down; a broadcast counts once, or every device’s copy" : "all replies"),
     x: ROUNDS, y: { tick: (v) => bytes(v), format: (v) => bytes(v, 4), log: true }, controls: [WAY],
     curve: (group, { way }) => banded(group, way, rounds(group)),
   },

@@ -54,6 +54,13 @@ function readForm() {
   changed();
 }
 
+// Bytes down up to a round, and how many of them were to catch up.
+function sentDown(group, round) {
+  const late = summed(series(group, "catch_up"))[round];
+  const all = bytes(sent(group, "down")[round]);
+  return late ? `${all}, of which catch-up ${bytes(late)}` : all;
+}
+
 function drawReach() {
   const { target } = link();
   document.getElementById("goal").textContent = `${trimmed(100 * target, 4)} %`;
@@ -63,7 +70,7 @@ function drawReach() {
     const cell = (text) => element("td", {}, text);
     if (first < 0) return element("tr", {}, name, element("td", { colspan: "5" }, "not reached"));
     const values = [
-      count(first + 1), bytes(sent(group, "down")[first]), bytes(sent(group, "up")[first]),
+      count(first + 1), sentDown(group, first), bytes(sent(group, "up")[first]),
       duration(elapsed(group, "broadcast")[first]), duration(elapsed(group, "unicast")[first]),
     ];
     return element("tr", {}, name, ...values.map(cell));

@@ -1,7 +1,7 @@
-"""The downlink of every round as it was sent: once for all who hear it, or a copy for every node.
+"""The downlink of every round as it was sent: once for all who hear it, or a copy for every device.
 
-What is carried by messages, as on Flower, reaches no two nodes at once. Reports count such frames, and the
-models of floats that they are compared with, for every node that is sent one.
+What only participants listen to, or messages carry, as on Flower, reaches no two devices at once. Such
+frames, and the models of floats that they are compared with, count for every device that is sent one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,21 +13,25 @@ from lossyfl.results.ledger_file import Line, read_lines
 from lossyfl.results.records import Round, Traffic
 
 
-def as_sent(rounds: Sequence[Round], ledger: Path) -> tuple[Round, ...]:
-    """The rounds, with copies where messages carried the frames; those of older versions from the ledger."""
-    if not any(_lacks_copies(record) for record in rounds) or not ledger.is_file():
+def as_sent(rounds: Sequence[Round], ledger: Path, *, listen: str = "all") -> tuple[Round, ...]:
+    """The rounds, with copies where every device had its own; those of older versions from the ledger.
+
+    listen: as the settings of the run say
+    """
+    to_each = listen == "participants"
+    if not any(_lacks_copies(record, to_each=to_each) for record in rounds) or not ledger.is_file():
         return tuple(rounds)
     known = _by_round(ledger, last=rounds[-1].round)
     return tuple(
         replace(record, copies=replace(known[record.round], carrier=record.down.carrier))
-        if _lacks_copies(record) and record.round in known
+        if _lacks_copies(record, to_each=to_each) and record.round in known
         else record
         for record in rounds
     )
 
 
-def _lacks_copies(record: Round) -> bool:
-    return record.copies is None and record.down.carrier > 0
+def _lacks_copies(record: Round, *, to_each: bool) -> bool:
+    return record.copies is None and (to_each or record.down.carrier > 0)
 
 
 def _by_round(path: Path, *, last: int) -> dict[int, Traffic]:

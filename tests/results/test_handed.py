@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.report.synthetic import ledger, record
 
-from lossyfl.report.handed import as_sent
+from lossyfl.results.handed import as_sent
 from lossyfl.results.ledger_file import HEADER
 from lossyfl.results.records import Round, Traffic
 
@@ -37,6 +37,16 @@ def test_records_of_older_versions_have_copies_from_the_ledger(tmp_path: Path) -
             carrier=900,
         )  # fmt: skip
         assert each.handed is each.copies
+
+
+def test_only_participants_listen_so_each_is_sent_its_own(tmp_path: Path) -> None:
+    """As runs of older versions that did not note it, from the ledger; of newer ones, as they say."""
+    rounds = [record(0), replace(record(1), copies=Traffic(nbytes=7))]
+    (tmp_path / "ledger.csv").write_text(ledger(rounds))
+    first, second = as_sent(rounds, tmp_path / "ledger.csv", listen="participants")
+    assert (first.handed.nbytes, first.handed.raw) == (750, 12_000)
+    assert second == rounds[1]
+    assert as_sent(rounds, tmp_path / "ledger.csv", listen="all") == tuple(rounds)
 
 
 def test_without_a_ledger_records_stay_as_they_are(tmp_path: Path) -> None:
