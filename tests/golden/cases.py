@@ -167,7 +167,11 @@ CASES = (
         entries=4000,
         quantizer=quantizer("deadzone:target=0.5bit"),
         meta=FrameMeta(
-            kind=Kind.MERGED, round=70_000, digest=0x0123456789ABCDEF, since=69_991, result=2**64 - 2
+            kind=Kind.MERGED,
+            round=70_000,
+            digest=0x0123456789ABCDEF,
+            since=69_991,
+            result=2**64 - 2,
         ),
     ),
     Case(

@@ -75,7 +75,9 @@ class TestReadHeader:
 
     def test_a_merged_update_before_version_6(self) -> None:
         frame = forge(pack_raw(laplace(9), FrameMeta(kind=Kind.TREND)), 4, b"\x05")
-        with pytest.raises(FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3, 4\], got 5"):
+        with pytest.raises(
+            FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3, 4\], got 5"
+        ):
             decode(frame)
 
     def test_a_merged_update_that_leads_nowhere(self) -> None:
