@@ -26,6 +26,7 @@ SPECS = (
     "lossless", "lb", "lfl", "lgm", "ltgm:q1=5", "lfl:server_model=preserved,damping=true,q1=5@0/2@3",
     "lean:first_budget=200B,down_budget=200B,up_budget=200B",
     "lean:down_budget=200B,up_budget=200B,predict=true",
+    "lfl:grid=true", "lean:first_budget=200B,down_budget=200B,up_budget=200B,grid=true",
     "lfl:scale=16", "lfl:compensate_server=true,server_optimizer=momentum",
 )  # fmt: skip
 

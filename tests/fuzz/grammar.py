@@ -32,7 +32,7 @@ from lossyfl.types import Vector
 RAW, RADIX, RANS, CLASSES = range(4)
 CODERS = {RADIX: radix, RANS: rans, CLASSES: classed}
 DITHERED, ROTATED = 4, 8
-VECTOR, MODEL, UPDATE, REPLY, DRIFT = range(5)
+VECTOR, MODEL, UPDATE, REPLY, DRIFT, MERGED = range(6)
 LISTED = 2**32 - 1
 NO_SIGNS = 2**64 - 1
 SIGN_KEY, DITHER_KEY = 0x726F746174696F6E, 0x6469746865720000
@@ -40,7 +40,7 @@ ALPHABETS = (2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 9, 15, 16, 17, 31, 100, 255, 256, 257
 RARE_ALPHABETS = (4097, 65_535, 65_536)
 ENTRIES = (1, 2, 3, 4, 5, 7, 8, 9, 16, 27, 28, 31, 33, 64, 65, 127)
 FAULTS = (
-    "magic", "version", "kind", "code", "alphabet", "entries", "block field", "part", "float",
+    "magic", "version", "kind", "leap", "code", "alphabet", "entries", "block field", "part", "float",
     "table length", "block count", "block length", "varint", "ladder", "digits", "radix length",
     "group", "segments", "total", "used", "gap", "length", "bits", "words", "word missing",
     "segment length", "side", "side length", "tensors", "shape", "level", "lean", "class", "place", "letters",
@@ -52,7 +52,7 @@ FAULTS = (
 class Place:
     """What a receiver expects of a frame: the kind, entries, round and digest."""
 
-    kinds: tuple[int, ...] = (VECTOR, MODEL, UPDATE, UPDATE, REPLY, REPLY, REPLY, DRIFT)
+    kinds: tuple[int, ...] = (VECTOR, MODEL, UPDATE, UPDATE, REPLY, REPLY, REPLY, DRIFT, MERGED)
     entries: int = 16
     round: int = 0
     digest: int = 0
@@ -120,9 +120,10 @@ def _plan(choices: Choices, place: Place) -> Plan:
     kind = rng.choice(place.kinds)
     oldest = 3 if kind == DRIFT else 2 if form == SCALED or flags & DITHERED else 1
     oldest = 5 if coding == CLASSES else oldest
+    oldest = 6 if kind == MERGED else oldest
     entries = rng.choice(ENTRIES) if rng.random() < 0.99 else rng.randint(1, 3000)
     return Plan(
-        version=oldest if rng.random() < 0.6 else rng.randint(oldest, 5),
+        version=oldest if rng.random() < 0.6 else rng.randint(oldest, 6),
         kind=kind,
         coding=coding,
         form=form,
@@ -137,8 +138,8 @@ def _plan(choices: Choices, place: Place) -> Plan:
 def _head(plan: Plan, place: Place, values: Vector, choices: Choices) -> bytes:
     rng, wrong = choices.rng, choices.wrong
     magic = b"LFM" if wrong("magic") else b"LFL"
-    version = rng.choice((0, 1, 2, 3, 4, 5, 6, 255)) if wrong("version") else plan.version
-    kind = rng.choice((*range(6), 200)) if wrong("kind") else plan.kind
+    version = rng.choice((0, 1, 2, 3, 4, 5, 6, 7, 255)) if wrong("version") else plan.version
+    kind = rng.choice((*range(7), 200)) if wrong("kind") else plan.kind
     code = plan.coding | plan.flags | plan.form << 4
     if wrong("code"):
         code = rng.choice((code ^ 1 << rng.randint(0, 7), rng.randint(0, 255)))
@@ -151,6 +152,7 @@ def _head(plan: Plan, place: Place, values: Vector, choices: Choices) -> bytes:
     if wrong("block field"):
         block = rng.choice((0, 1, 2, block + 1, LISTED, LISTED - 1, 1 << 31)) % 2**32
     round_ = place.round if rng.random() < 0.9 else rng.getrandbits(32)
+    round_ = max(round_, plan.kind == MERGED)  # it leads from an earlier one
     named = place.digest if rng.random() < 0.9 else rng.getrandbits(64)
     if plan.kind == MODEL and rng.random() < 0.7:
         named = digest(values)
@@ -159,7 +161,17 @@ def _head(plan: Plan, place: Place, values: Vector, choices: Choices) -> bytes:
     )
     if plan.version < 3:
         return head
-    return head + bytes([rng.randint(0, 255) if plan.kind == UPDATE or wrong("part") else 0])
+    gain = bytes([rng.randint(0, 255) if plan.kind == UPDATE or wrong("part") else 0])
+    return head + gain + (_leap(round_, values, choices) if plan.kind == MERGED else b"")
+
+
+def _leap(round_: int, values: Vector, choices: Choices) -> bytes:
+    """From which round a merged update leads, and to which estimate."""
+    rng = choices.rng
+    since = rng.choice((round_ - 1, rng.randrange(round_), 0))
+    if choices.wrong("leap"):
+        since = rng.choice((round_, round_ + 1, 2**32 - 1)) % 2**32
+    return struct.pack("<IQ", since, digest(values) if rng.random() < 0.5 else rng.getrandbits(64))
 
 
 def _raw(plan: Plan, choices: Choices) -> tuple[bytes, Vector, bool]:

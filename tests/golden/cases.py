@@ -163,6 +163,18 @@ CASES = (
         meta=FrameMeta(kind=Kind.UPDATE, round=7, digest=0x0123456789ABCDEF, gain=105),
     ),
     Case(
+        name="merged",
+        entries=4000,
+        quantizer=quantizer("deadzone:target=0.5bit"),
+        meta=FrameMeta(
+            kind=Kind.MERGED,
+            round=70_000,
+            digest=0x0123456789ABCDEF,
+            since=69_991,
+            result=2**64 - 2,
+        ),
+    ),
+    Case(
         name="trend",
         entries=2,
         quantizer=Stochastic(levels=5),

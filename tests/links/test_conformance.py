@@ -24,6 +24,8 @@ OPTIONS = (
     "lfl:q2=exact",
     "lgm:compensate_server=false",
     "lean:predict=true",
+    "lean:grid=true",
+    "lfl:grid=true",
     "lean:damping=false,down=qsgd(levels=64),up=qsgd(levels=64)",
 )
 """Options of registered schemes that lead to other links."""

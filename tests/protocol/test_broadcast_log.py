@@ -32,7 +32,7 @@ def test_a_long_one_drops_all_before_it() -> None:
 
 def test_since_an_estimate_come_all_updates_after_it() -> None:
     log = filled(1000, [10] * 4)
-    assert log.since(EstimateVersion(round=2, digest=103)) == (update(3).frame, update(4).frame)
+    assert log.since(EstimateVersion(round=2, digest=103)) == (update(3), update(4))
     assert log.since(EstimateVersion(round=4, digest=105)) == ()
 
 

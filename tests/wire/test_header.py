@@ -31,6 +31,29 @@ class TestAddress:
             frame = pack_raw(laplace(3), meta)
             assert read_header(frame).meta == meta
 
+    def test_a_merged_update_says_from_where_to_where(self) -> None:
+        meta = FrameMeta(kind=Kind.MERGED, round=9, since=2, digest=2**64 - 1, result=5)
+        frame = pack_raw(laplace(3), meta)
+        header = read_header(frame)
+        assert (header.meta, header.version, header.nbytes) == (meta, 6, 45)
+        assert len(frame) == 45 + 12 + 4
+        assert decode(frame).tobytes() == laplace(3).tobytes()
+        assert (inspect(frame).kind, inspect(frame).since) == ("merged", 2)
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"kind": Kind.MERGED, "round": 2, "since": 2},
+            {"kind": Kind.MERGED, "round": 2, "since": -1},
+            {"kind": Kind.MERGED, "round": 2, "result": 2**64},
+            {"kind": Kind.UPDATE, "round": 2, "since": 1},
+            {"kind": Kind.MODEL, "round": 2, "result": 1},
+        ],
+    )
+    def test_a_leap_out_of_range(self, wrong: dict[str, int]) -> None:
+        with pytest.raises(InputError, match=r"(since|result) of a frame must be"):
+            FrameMeta(**wrong)  # type: ignore[arg-type]
+
     @pytest.mark.parametrize(
         "wrong", [{"round": -1}, {"round": 2**32}, {"digest": 2**64}, {"gain": 256}, {"gain": 1}]
     )
@@ -42,13 +65,32 @@ class TestAddress:
 class TestReadHeader:
     def test_another_version_says_so(self) -> None:
         with pytest.raises(
-            FrameError, match=r"byte 3: expected a frame version up to 5, got version 6"
+            FrameError, match=r"byte 3: expected a frame version up to 6, got version 7"
         ):
-            decode(forge(sample_frame(), 3, b"\x06"))
+            decode(forge(sample_frame(), 3, b"\x07"))
 
     def test_a_trend_before_version_3(self) -> None:
         with pytest.raises(FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3\], got 4"):
             decode(forge(sample_frame(), 4, b"\x04"))
+
+    def test_a_merged_update_before_version_6(self) -> None:
+        frame = forge(pack_raw(laplace(9), FrameMeta(kind=Kind.TREND)), 4, b"\x05")
+        with pytest.raises(
+            FrameError, match=r"byte 4: expected a kind in \[0, 1, 2, 3, 4\], got 5"
+        ):
+            decode(frame)
+
+    def test_a_merged_update_that_leads_nowhere(self) -> None:
+        frame = pack_raw(laplace(9), FrameMeta(kind=Kind.MERGED, round=3, since=2))
+        for since in (3, 4, 2**32 - 1):
+            with pytest.raises(FrameError, match="byte 33: expected a round before 3"):
+                decode(forge(frame, 33, struct.pack("<I", since)))
+
+    def test_a_merged_update_that_ends_early(self) -> None:
+        frame = pack_raw(laplace(9), FrameMeta(kind=Kind.MERGED, round=3, since=2))
+        for end in range(37, 45):
+            with pytest.raises(FrameError, match="expected at least 49 bytes"):
+                decode(forge(frame[:end] + bytes(4), 0, b"LFL"))
 
     def test_a_gain_but_for_updates(self) -> None:
         frame = pack_raw(laplace(9), FrameMeta(kind=Kind.UPDATE, gain=7))

@@ -145,7 +145,8 @@ def _print_info(info: "FrameInfo") -> None:
         (
             "frame",
             f"version {info.version}, {info.kind}, round {info.round}, digest {info.digest:016x}"
-            + (f", predicted with {info.gain:.2f} of the trend" if info.gain else ""),
+            + (f", predicted with {info.gain:.2f} of the trend" if info.gain else "")
+            + (f", from that of round {info.since}" if info.kind == "merged" else ""),
         ),
         ("entries", f"{info.entries:,} in {max(info.blocks, 1):,} block(s)"),
         ("coding", info.coding + (f", {info.letters} symbol(s) a letter" if info.letters else "")),

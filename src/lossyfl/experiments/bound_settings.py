@@ -12,7 +12,7 @@ from lossyfl import theory
 from lossyfl.errors import InputError
 from lossyfl.experiments.logistic import Source
 from lossyfl.experiments.regression import Array
-from lossyfl.protocol.schemes import levels
+from lossyfl.protocol.parts import levels
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.settings import settings_of

@@ -4,6 +4,7 @@ from lossyfl.links.base import AbstractDownlink, Downlink, Incremental, Link, Se
 from lossyfl.links.compensated import Compensated
 from lossyfl.links.direct import Direct
 from lossyfl.links.error_feedback import ErrorFeedback
+from lossyfl.links.gridded import Gridded
 from lossyfl.links.lossless import Lossless
 from lossyfl.links.predicted import Predicted
 from lossyfl.links.tracked import Tracked
@@ -15,6 +16,7 @@ __all__ = [
     "Direct",
     "Downlink",
     "ErrorFeedback",
+    "Gridded",
     "Incremental",
     "Link",
     "Lossless",

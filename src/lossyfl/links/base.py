@@ -110,6 +110,11 @@ class Downlink(Link[S], Protocol[S]):
         """Whether it sends the best of several frames: their mean is not x, whatever the quantizer."""
         ...
 
+    @property
+    def mergeable(self) -> bool:
+        """Whether a frame may be the sum of several updates: it moves the estimate, and nothing else."""
+        ...
+
     def trend(self, state: S) -> Vector:
         """What a device that joins must hold besides the estimate; empty for nothing."""
         ...
@@ -127,6 +132,11 @@ class AbstractDownlink(ABC, Generic[S]):
     @property
     def selects(self) -> bool:
         """It makes one frame."""
+        return False
+
+    @property
+    def mergeable(self) -> bool:
+        """Sums may be rounded, or others than moves of the estimate."""
         return False
 
     @abstractmethod

@@ -47,6 +47,7 @@ class Predicted(Incremental[PredictedState]):
     keeps_error = False
     forgets_error = False
     selects = True
+    mergeable = False  # the trend follows every single move
 
     def init(self, start: Vector) -> PredictedState:
         """Both ends hold `start`, and nothing has moved yet."""

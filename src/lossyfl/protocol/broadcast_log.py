@@ -30,10 +30,10 @@ class BroadcastLog:
         """Nothing leads to the estimate but the model itself."""
         self.recent = ()
 
-    def since(self, known: EstimateVersion) -> tuple[bytes, ...]:
-        """The frames that lead from `known` to the newest estimate; none if the log does not reach back."""
+    def since(self, known: EstimateVersion) -> tuple[Broadcast, ...]:
+        """What leads from `known` to the newest estimate; nothing if the log does not reach back."""
         missing = [broadcast for broadcast in self.recent if broadcast.round > known.round]
         joins = missing and missing[0].round == known.round + 1
         if not joins or missing[0].digest != known.digest:
             return ()
-        return tuple(broadcast.frame for broadcast in missing)
+        return tuple(missing)

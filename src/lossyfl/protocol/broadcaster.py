@@ -2,9 +2,9 @@
 
 Round t has the estimate theta_hat(t). An update frame names the round it makes and the digest of
 the estimate it applies to; a model frame the round and the digest of the estimate it gives. A device
-that holds an older estimate gets the updates that it has missed, or the full model where that is shorter
-or the log no longer reaches back. Where the downlink sends whole models, the newest is all that anybody
-needs.
+that holds an older estimate gets the updates that it has missed, one frame that they are merged to where the
+downlink allows it, or the full model: what is shortest, and the model where the log no longer reaches back.
+Where the downlink sends whole models, the newest is all that anybody needs.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from lossyfl.links.state import Arrays, beside_estimate, downlink_from
 from lossyfl.protocol.broadcast_log import BroadcastLog
 from lossyfl.protocol.digests import NOTHING, EstimateVersion, digest
 from lossyfl.protocol.entries import EntryKind
+from lossyfl.protocol.merging import Merges, exact_model
 from lossyfl.protocol.states import Broadcast
 from lossyfl.streams import stream
 from lossyfl.types import Shape, Vector
@@ -25,6 +26,9 @@ from lossyfl.wire import frame as frames
 from lossyfl.wire.codec import decode
 from lossyfl.wire.facts import Facts, facts
 from lossyfl.wire.header import FrameMeta, Kind
+
+SURELY_SHORT = 1 / 4
+"""Bytes per entry up to which no model is made to see whether it is shorter: two bits."""
 
 
 class Broadcaster:
@@ -83,6 +87,7 @@ class Broadcaster:
     def _forget(self) -> None:
         """Drop what was kept of this round's frames: the next has others."""
         self._exact: tuple[bytes, ...] = ()
+        self._merges: Merges | None = None
         self._facts: dict[bytes, Facts] = {}
 
     @property
@@ -135,8 +140,8 @@ class Broadcaster:
     def frames_for(self, known: EstimateVersion) -> tuple[tuple[bytes, ...], EntryKind]:
         """The frames for a device that holds `known`, and as what the ledger counts them.
 
-        None for a device in sync. For others the newest frame where that is a whole model; else the
-        updates that they have missed, or the exact model where that is shorter or updates are gone.
+        None for a device in sync. For others the newest frame where that is a whole model; else the shortest
+        of the updates that they have missed, one that stands for them, and the exact model.
         """
         if known == self.held:
             return (), "update"
@@ -149,23 +154,56 @@ class Broadcaster:
             return (self.newest,), "update" if in_time else late
         missed = self.log.since(known)
         kind: EntryKind = "update" if len(missed) == 1 and known != NOTHING else late
-        if not missed or sum(map(len, missed)) >= self._model_nbytes:
-            return self._model(), kind
-        return missed, kind
+        return self._shortest(missed, is_new=known == NOTHING), kind
+
+    def _shortest(self, missed: tuple[Broadcast, ...], *, is_new: bool) -> tuple[bytes, ...]:
+        """What leads to the estimate in the fewest bytes, from where these broadcasts begin if there are any.
+
+        is_new: the first of them is the initial model
+        """
+        one_by_one = tuple(each.frame for each in missed)
+        if not self._downlink.mergeable:  # a model is floats
+            short = 0 < _nbytes(one_by_one) < self._model_nbytes
+            return one_by_one if short else self._model()
+        ways = [one_by_one] if missed else []
+        updates = missed[is_new:]
+        if len(updates) > 1 and (merged := self._merged(updates)):
+            ways.append((*one_by_one[:is_new], merged))
+        if not ways or min(map(_nbytes, ways)) > len(self.estimate) * SURELY_SHORT:
+            ways.append(self._model())
+        return min(ways, key=_nbytes)
+
+    def _merged(self, missed: tuple[Broadcast, ...]) -> bytes:
+        """The frame that these updates are merged to, made once per round; empty if there is none."""
+        if self._merges is None:
+            self._merges = Merges(
+                self.estimate, self.held, tensors=self._tensors, threads=self._threads
+            )
+        return self._merges.frame(missed)
 
     def _model(self) -> tuple[bytes, ...]:
         """The exact estimate, encoded once per round, and before it its trend, if it has one."""
         if not self._exact:
             meta = FrameMeta(kind=Kind.MODEL, round=self.round, digest=self._digest)
-            self._exact = (frames.pack_raw(self.estimate, meta),)
+            self._exact = (self._whole(meta),)
             trend = self._downlink.trend(self._state)
             if len(trend) and self.round > 0:
                 before = replace(meta, kind=Kind.TREND)
                 self._exact = (frames.pack_raw(trend, before), *self._exact)
         return self._exact
 
+    def _whole(self, meta: FrameMeta) -> bytes:
+        """The estimate to the bit: as floats, or as multiples where it is on a grid."""
+        if not self._downlink.mergeable:
+            return frames.pack_raw(self.estimate, meta)
+        return exact_model(self.estimate, meta, self._tensors, self._threads)
+
     def facts(self, frame: bytes) -> Facts:
         """The facts of a frame that many devices get, read once per round."""
         if frame not in self._facts:
             self._facts[frame] = facts(frame, trusted=True)
         return self._facts[frame]
+
+
+def _nbytes(frames: tuple[bytes, ...]) -> int:
+    return sum(map(len, frames))

@@ -22,12 +22,12 @@ import numpy as np
 
 from lossyfl.compressors import SendContext
 from lossyfl.compressors.bounded import norm
-from lossyfl.errors import FrameError, InputError, NotFinite, OutOfSync
+from lossyfl.errors import FrameError, InputError, NotFinite
 from lossyfl.links import Sent
 from lossyfl.links.base import HasEstimate, nothing
 from lossyfl.links.state import arrays_of, beside_estimate, downlink_from, state_from
 from lossyfl.protocol.digests import NOTHING, EstimateVersion, digest, reply_digest, training_id
-from lossyfl.protocol.rules import FINITE, is_within
+from lossyfl.protocol.moves import moved_by
 from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.state_checks import check_device
 from lossyfl.protocol.states import UNKNOWN, Delivery, DeviceState, check_number
@@ -198,9 +198,11 @@ class Device:
         header = read_header(frame, self._limit)
         if header.meta.kind == Kind.MODEL:
             self._apply_model(frame, header)
-        elif header.meta.kind == Kind.UPDATE:
+        elif header.meta.kind in (Kind.UPDATE, Kind.MERGED):
             if header.meta.round > self._noted.round:  # else it was applied, or the digest tells
-                self._apply_update(frame, header)
+                link, number = self.scheme.downlink, self.number
+                down = moved_by(frame, header, link, self._down, self.held, device=number)
+                self._hold(down, header.meta.round)
         elif header.meta.kind == Kind.TREND:
             self._waiting = (header.meta, self._decode(frame))
         else:
@@ -240,20 +242,6 @@ class Device:
             allowed = f"the trend of round {meta.round} before its model"
             raise FrameError(4, allowed, f"one of round {came.round}" if len(trend) else "none")
         return link.join(estimate, trend)
-
-    def _apply_update(self, frame: bytes, header: Header) -> None:
-        """Move the estimate by an update."""
-        meta = header.meta
-        needs = EstimateVersion(round=meta.round - 1, digest=meta.digest)
-        if self.held != needs:
-            raise OutOfSync(self.number, str(self.held), str(needs))
-        if header.entries != len(self.estimate):
-            raise FrameError(8, f"{len(self.estimate)} entries", header.entries)
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            _, down = self.scheme.downlink.receive(frame, self._down)
-        if not all(is_within(vector, FINITE) for vector in arrays_of(down).values()):
-            raise FrameError(0, "an update that leaves the model finite", "one that does not")
-        self._hold(down, meta.round)
 
     def _hold(self, down: HasEstimate, round: int) -> None:
         self._down, self._noted.round = down, round

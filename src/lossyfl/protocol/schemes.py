@@ -22,28 +22,28 @@ What would diverge is refused in ours, and said before the first round in the pa
 
 from dataclasses import replace
 
-from lossyfl.compressors import Compressor, Damped, Schedule, VarianceGuard
-from lossyfl.compressors.budgeted import budgeted, budgeted_once
+from lossyfl.compressors import Compressor, Schedule
 from lossyfl.errors import InputError
-from lossyfl.links import (
-    Compensated,
-    Direct,
-    ErrorFeedback,
-    Lossless,
-    Predicted,
-    Tracked,
-    WholeModel,
-)
+from lossyfl.links import Compensated, Direct, ErrorFeedback, Lossless, Predicted, WholeModel
 from lossyfl.protocol.optimizers import optimizer
+from lossyfl.protocol.parts import (
+    Levels,
+    check_grid,
+    check_snaps,
+    compressor,
+    first,
+    guarded,
+    kept,
+    levels,
+    tracked,
+    uplink,
+)
 from lossyfl.protocol.scheme import MembershipRule, Scheme, ServerModel
-from lossyfl.quantizers import quantizer
-from lossyfl.quantizers.deadzone import Deadzone
+from lossyfl.quantizers.dyadic import Dyadic
 from lossyfl.quantizers.rotated import Rotated, Signs
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.registry import Registry
-from lossyfl.types import Scale, parse_steps
-
-Levels = int | str
+from lossyfl.types import Scale
 
 _registry: "Registry[Scheme]" = Registry(
     "scheme", makes="a scheme (lossyfl.Scheme)", methods=("cautions", "check", "check_state")
@@ -103,7 +103,7 @@ def lb(
     return Scheme(
         name="lb",
         downlink=WholeModel(carrier=Lossless()),
-        uplink=ErrorFeedback(compressor=_kept(levels(q2, scale), damping)),
+        uplink=ErrorFeedback(compressor=kept(levels(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         guarded=False,
@@ -121,28 +121,32 @@ def lfl(
     server_model: ServerModel = "estimate",
     compensate_server: bool = False,
     membership: MembershipRule = "catch-up",
+    grid: bool = False,
     server_optimizer: str = "none",
     server_lr: float | None = None,
 ) -> Scheme:
     """Lossy federated learning, Algorithm 1: the change of the model quantized, and the updates.
 
     first_budget: for the initial model, which is exact floats without one
+    grid: whether levels are multiples of a power of two, so that updates which a device has missed are merged
     """
-    plain = levels(q1, scale)
+    check_grid(grid, "compensate_server", compensate_server)
+    check_grid(grid, "membership", membership != "catch-up")
+    plain = levels(q1, scale, kind=Dyadic if grid else Stochastic)
     preserved = server_model == "preserved" and not compensate_server
     down: Compressor = plain
     if preserved:
-        down = _guarded(plain, damping)
+        down = guarded(plain, damping)
     elif compensate_server:
-        down = _kept(plain, damping)
+        down = kept(plain, damping)
     return Scheme(
         name="lfl",
-        downlink=Compensated(compressor=down) if compensate_server else Tracked(compressor=down),
-        uplink=_uplink(q2, scale, damping),
+        downlink=Compensated(compressor=down) if compensate_server else tracked(down, grid),
+        uplink=uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         guarded=preserved,
-        first=_first(first_budget, scale),
+        first=first(first_budget, "model" if grid else scale, grid),
         membership=membership,
     )
 
@@ -161,12 +165,12 @@ def lgm(
 ) -> Scheme:
     """Lossy global model: the model itself quantized, its error kept (Tang et al., 2019)."""
     plain = levels(q1, scale)
-    keeps = ErrorFeedback(compressor=_kept(plain, damping))
+    keeps = ErrorFeedback(compressor=kept(plain, damping))
     carrier = keeps if compensate_server else Direct(compressor=plain)
     return Scheme(
         name="lgm",
         downlink=WholeModel(carrier=carrier),
-        uplink=_uplink(q2, scale, damping),
+        uplink=uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         guarded=False,
@@ -194,7 +198,7 @@ def ltgm(
     return Scheme(
         name="ltgm",
         downlink=WholeModel(carrier=Direct(compressor=Schedule(plain.rounds, rotated))),
-        uplink=_uplink(q2, scale, damping),
+        uplink=uplink(q2, scale, damping),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         guarded=False,
@@ -210,6 +214,7 @@ def lean(
     up_budget: str | None = None,
     first_budget: str | None = None,
     predict: bool = False,
+    grid: bool = False,
     damping: bool = True,
     server_model: ServerModel = "preserved",
     server_optimizer: str = "none",
@@ -218,69 +223,23 @@ def lean(
     """Any quantizer both ways, within a budget of bytes if one is given; the initial model by a dead zone.
 
     predict: whether a broadcast goes on from how the model moved before (`lossyfl.links.predicted`)
+    grid: whether values are multiples of a power of two, so that updates which a device has missed are merged
     """
+    check_grid(grid, "predict", predict)
+    if grid:
+        check_snaps(down)
     if not isinstance(predict, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("predict", of="scheme", allowed="true or false", got=predict)
-    downlink = _compressor(
+    downlink = compressor(
         down, down_budget, "the downlink", first=1
     )  # round 0 has the initial model
     if server_model == "preserved":
-        downlink = _guarded(downlink, damping)
+        downlink = guarded(downlink, damping)
     return Scheme(
         name="lean",
-        downlink=Predicted(compressor=downlink) if predict else Tracked(compressor=downlink),
-        uplink=ErrorFeedback(
-            compressor=_guarded(_compressor(up, up_budget, "the uplink"), damping)
-        ),
+        downlink=Predicted(compressor=downlink) if predict else tracked(downlink, grid),
+        uplink=ErrorFeedback(compressor=guarded(compressor(up, up_budget, "the uplink"), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
-        first=_first(first_budget),
+        first=first(first_budget, grid=grid),
     )
-
-
-def _first(limit: str | None, scale: Scale = "model") -> Compressor | None:
-    """What makes the frame of the initial model; nothing for exact floats."""
-    if limit is None:
-        return None
-    return budgeted_once(limit, Deadzone(scale=scale), of="the initial model")
-
-
-def _compressor(spec: str, limit: str | None, of: str, first: int = 0) -> Compressor:
-    """A quantizer, within a budget if there is one, from the first round with a frame on."""
-    chosen = quantizer(str(spec))
-    if limit is None:
-        return Schedule.constant(chosen)
-    return budgeted(limit, chosen, of=of, first=first)
-
-
-def _uplink(q2: Levels, scale: Scale, damping: bool) -> Lossless | ErrorFeedback:
-    """Updates quantized with error compensation, or exact."""
-    if q2 == "exact":
-        return Lossless()
-    return ErrorFeedback(compressor=_kept(levels(q2, scale), damping))
-
-
-def _kept(compressor: Schedule, damping: bool) -> Compressor:
-    """The compressor of a link of the paper's that keeps errors: as it is, or damped."""
-    return _guarded(compressor, damping) if damping is not False else compressor
-
-
-def _guarded(compressor: Compressor, damping: bool) -> Compressor:
-    """The compressor of a link of ours that keeps errors: damped, or refused where they would grow."""
-    if not isinstance(damping, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError("damping", of="scheme", allowed="true or false", got=damping)
-    return Damped(inner=compressor) if damping else VarianceGuard(inner=compressor)
-
-
-def levels(q: Levels, scale: Scale) -> Schedule:
-    """The paper's quantizer with q levels, or with levels that change with the round.
-
-    >>> levels("8@0/2@50", "model").at(60)
-    Stochastic(levels=2, scale='model')
-    """
-    if isinstance(q, int):
-        return Schedule.constant(Stochastic(levels=q, scale=scale))
-    allowed = 'a number, or levels and the rounds they begin, as "8@0/4@50"'
-    wrong = InputError("q", of="scheme", allowed=allowed, got=q)
-    steps = parse_steps(str(q), int, wrong=wrong)
-    return Schedule(steps.rounds, tuple(Stochastic(levels=n, scale=scale) for n in steps.values))

@@ -109,14 +109,19 @@ def decode_update(frame: Bytes, *, max_entries: int) -> tuple[FrameMeta, Vector]
 class FrameInfo:
     """What a frame is made of.
 
-    nbytes:       the real size header_bytes: of these, everything but the coded symbols: header, blocks,
-    tables, checksum gain:         what an update multiplies the trend by coding:       raw, radix, rans or
-    classes; `letters` symbols are coded at a time, 0 if that differs by class classes:      of entries by
-    row and column, each with a table of its own side_bytes:   of what says which entry is in which class,
-    and of the tables of classes alphabet:     symbols that may occur; `used`, those that do levels:
-    the paper's q, where the table is uniform entropy_bits: the empirical entropy of all symbols together:
-    of order 0 class_entropy_bits: that of the symbols of each class, summed; the same where there are no
-    classes paper_bits:   R_Q, what the paper would count, where the table is uniform
+    nbytes:       the real size
+    header_bytes: of these, everything but the coded symbols: header, blocks, tables, checksum
+    gain:         what an update multiplies the trend by
+    since:        the round that a merged update leads from
+    coding:       raw, radix, rans or classes; `letters` symbols are coded at a time, 0 if that differs by
+                  class
+    classes:      of entries by row and column, each with a table of its own
+    side_bytes:   of what says which entry is in which class, and of the tables of classes
+    alphabet:     symbols that may occur; `used`, those that do
+    levels:       the paper's q, where the table is uniform
+    entropy_bits: the empirical entropy of all symbols together: of order 0
+    class_entropy_bits: that of the symbols of each class, summed; the same where there are no classes
+    paper_bits:   R_Q, what the paper would count, where the table is uniform
     """
 
     nbytes: int
@@ -128,6 +133,7 @@ class FrameInfo:
     round: int
     digest: int
     gain: float
+    since: int
     entries: int
     blocks: int
     coding: str
@@ -193,6 +199,7 @@ def inspect(frame: Bytes, *, max_entries: int = MAX_ENTRIES, threads: int = 1) -
         round=header.meta.round,
         digest=header.meta.digest,
         gain=header.meta.gain / WHOLE,
+        since=header.meta.since,
         entries=header.entries,
         blocks=blocks,
         coding=header.coding.name.lower(),

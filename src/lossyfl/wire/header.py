@@ -11,11 +11,13 @@
         20     4  block field (see `tables`)
         24     8  digest of the estimate that the frame applies to
         32     1  gain of the trend, in 128ths, from version 3 on
+        33     4  round of that estimate, in a merged update alone
+        37     8  digest of the estimate that it leads to, likewise
       last     4  checksum: the lower half of XXH3-64 of all bytes before it
 
 All numbers are little-endian. Version 2 knows scaled tables and dither, version 3 trends, version 4
-rotations without signs, version 5 symbols coded by class (see `classes`); a frame is written as the oldest
-version that can say it, to the bit as before.
+rotations without signs, version 5 symbols coded by class (see `classes`), version 6 merged updates; a frame
+is written as the oldest version that can say it, to the bit as before.
 """
 
 import struct
@@ -31,10 +33,12 @@ from lossyfl.wire.rotation import padded_length
 Bytes = bytes | bytearray | memoryview
 
 MAGIC = b"LFL"
-VERSION = 5
+VERSION = 6
 """The newest; all up to it are read."""
 HEADER = struct.Struct("<3sBBBHQIIQ")
 SEED = struct.Struct("<Q")
+LEAP = struct.Struct("<IQ")
+"""What a merged update says besides: from which round it leads, and to which estimate."""
 CHECKSUM = struct.Struct("<I")
 DITHERED = 4
 ROTATED = 8
@@ -47,6 +51,8 @@ NO_SIGNS = 2**64 - 1
 """What stands for their seed."""
 CLASSED = 5
 """The first version with symbols coded by class."""
+MERGING = 6
+"""The first version with merged updates."""
 
 
 class Kind(IntEnum):
@@ -57,6 +63,7 @@ class Kind(IntEnum):
     UPDATE = 2
     REPLY = 3
     TREND = 4
+    MERGED = 5
 
 
 class Coding(IntEnum):
@@ -71,10 +78,14 @@ class Coding(IntEnum):
 CODINGS = frozenset(int(coding) for coding in Coding)
 OLD_FORMS = (UniformTable.form, Codebook.form)
 ALL_FORMS = (*OLD_FORMS, Scaled.form)
-FORMS = {1: OLD_FORMS, 2: ALL_FORMS, 3: ALL_FORMS, 4: ALL_FORMS, 5: ALL_FORMS}
+FORMS = {1: OLD_FORMS} | dict.fromkeys(range(2, VERSION + 1), ALL_FORMS)
 """The forms of tables that a version knows."""
-OLD_KINDS = frozenset(Kind) - {Kind.TREND}
-KINDS = {1: OLD_KINDS, 2: OLD_KINDS} | dict.fromkeys((3, 4, 5), frozenset(Kind))
+FIRST_OF_KIND = {Kind.TREND: 3, Kind.MERGED: MERGING}
+"""The first version that knows a kind; all know the others."""
+KINDS = {
+    version: frozenset(kind for kind in Kind if FIRST_OF_KIND.get(kind, 1) <= version)
+    for version in range(1, VERSION + 1)
+}
 """The kinds that a version knows."""
 WHOLE = 128
 """How a gain of 1 is written; the largest is 255, nearly 2."""
@@ -86,12 +97,16 @@ class FrameMeta:
 
     digest: of the estimate that the frame applies to; of a model or trend, that it gives
     gain:   what the trend is multiplied by for the prediction that an update builds on, in 128ths
+    since:  of a merged update, the round of that estimate; `round` is that of the one it leads to
+    result: of a merged update, the digest of the estimate that it leads to
     """
 
     kind: Kind = Kind.VECTOR
     round: int = 0
     digest: int = 0
     gain: int = 0
+    since: int = 0
+    result: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.round < 1 << 32:
@@ -101,11 +116,18 @@ class FrameMeta:
         if not 0 <= self.gain < 256 or (self.gain and self.kind != Kind.UPDATE):
             allowed = "an int in [0, 256), and 0 but for updates"
             raise InputError("gain", of="a frame", allowed=allowed, got=self.gain)
+        merged = self.kind == Kind.MERGED
+        if not (0 <= self.since < self.round if merged else self.since == 0):
+            allowed = "a round before that of a merged update, and 0 of others"
+            raise InputError("since", of="a frame", allowed=allowed, got=self.since)
+        if not 0 <= self.result < (1 << 64 if merged else 1):
+            allowed = "an int in [0, 2^64) of a merged update, and 0 of others"
+            raise InputError("result", of="a frame", allowed=allowed, got=self.result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first 32 bytes of a frame, 33 with a trend, checked."""
+    """The first 32 bytes of a frame, 33 from version 3 on and 45 if it is a merged update, checked."""
 
     version: int
     meta: FrameMeta
@@ -120,7 +142,8 @@ class Header:
     @property
     def nbytes(self) -> int:
         """Its length."""
-        return HEADER.size + (self.version >= 3)
+        more = LEAP.size if self.meta.kind == Kind.MERGED else 0
+        return HEADER.size + (self.version >= 3) + more
 
     @property
     def symbols(self) -> int:
@@ -149,6 +172,8 @@ def write_header(
         version = UNSIGNED
     if coding & 3 == Coding.CLASSES:
         version = CLASSED
+    if meta.kind == Kind.MERGED:
+        version = MERGING
     head = HEADER.pack(
         MAGIC,
         version,
@@ -160,7 +185,9 @@ def write_header(
         block,
         meta.digest,
     )
-    return head + bytes([meta.gain]) if version >= 3 else head
+    gain = bytes([meta.gain]) if version >= 3 else b""
+    leap = LEAP.pack(meta.since, meta.result) if meta.kind == Kind.MERGED else b""
+    return head + gain + leap
 
 
 def seal(parts: list[bytes | memoryview]) -> bytes:
@@ -190,9 +217,12 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES, *, trusted: bool =
     gain = data[HEADER.size] if version >= 3 else 0
     if gain and kind != Kind.UPDATE:
         raise FrameError(HEADER.size, "no gain but for updates", gain)
+    since, result = _read_leap(data, round_) if kind == Kind.MERGED else (0, 0)
     return Header(
         version=version,
-        meta=FrameMeta(kind=Kind(kind), round=round_, digest=digest, gain=gain),
+        meta=FrameMeta(
+            kind=Kind(kind), round=round_, digest=digest, gain=gain, since=since, result=result
+        ),
         coding=Coding(code & 3),
         form=code >> 4,
         rotated=bool(code & ROTATED),
@@ -201,6 +231,18 @@ def read_header(frame: Bytes, max_entries: int = MAX_ENTRIES, *, trusted: bool =
         entries=entries,
         block=block,
     )
+
+
+def _read_leap(data: memoryview, round: int) -> tuple[int, int]:
+    """From which round a merged update leads, and the digest of the estimate that it leads to."""
+    at = HEADER.size + 1
+    shortest = at + LEAP.size + CHECKSUM.size
+    if len(data) < shortest:
+        raise FrameError(len(data), f"at least {shortest} bytes", f"{len(data)} bytes")
+    since, result = LEAP.unpack_from(data, at)
+    if since >= round:
+        raise FrameError(at, f"a round before {round}", since)
+    return since, result
 
 
 def _check_whole(data: memoryview, *, trusted: bool) -> int:
