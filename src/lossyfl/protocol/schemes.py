@@ -68,6 +68,16 @@ def names() -> list[str]:
     return _registry.names()
 
 
+def options(spec: str) -> list[str]:
+    """The names of all options that a scheme takes."""
+    return _registry.takes(spec)
+
+
+def parsed(spec: str) -> tuple[str, dict[str, str]]:
+    """The name that a spec says, and its options as texts."""
+    return _registry.parse(spec)
+
+
 @_registry.register("lossless")
 def lossless(
     *,
