@@ -97,7 +97,9 @@ def test_wrong_words_are_found_before_anything_is_trained(tmp_path: Path) -> Non
         ("task=digits,dgits", "did you mean digits"),
     ):
         with pytest.raises(InputError, match=message):
-            sweep({text.partition("=")[0]: text.partition("=")[2].split(",")}, base=BASE, out=tmp_path)
+            sweep(
+                {text.partition("=")[0]: text.partition("=")[2].split(",")}, base=BASE, out=tmp_path
+            )
     with pytest.raises(InputError, match="batch of a run must be"):
         sweep({"batch": [4, 4000]}, base=BASE, out=tmp_path)
     with pytest.raises(InputError, match="seeds of a sweep must be an int >= 1, got 0"):

@@ -152,7 +152,7 @@ def _finish(plan: "SweepPlan", out: Path, crossed: Crossed, *, as_json: bool) ->
             for row in table.rows
         ]
         facts = {"reference": table.reference, "confidence": table.confidence}
-        echo_json(facts | {"comparisons": table.comparisons, "rows": rows})
+        echo_json(facts | {"comparisons": table.comparisons, "note": table.note, "rows": rows})
         return
     _show(table)
     echo(table.note)

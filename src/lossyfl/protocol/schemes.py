@@ -11,7 +11,8 @@
 (*) with predict=true, what the movement so far does not tell.
 
 `server_model` says from which vector the server goes on: the devices' "estimate", or its own,
-"preserved". q1 and q2 are numbers, or change with the round: "8@0/4@50" is 8, and 4 from round 50 on.
+"preserved". q1 and q2 are numbers, or change with the round: "8@0/4@50" is 8, and 4 from round 50 on; or a
+rule chooses them for every frame: "eps(variance=1)" (`lossyfl.compressors.adaptive`), but not ltgm's q1.
 q2=exact sends updates as they are, as Theorem 1 assumes.
 lean's C is any quantizer, within a budget of bytes if one is given. Its server keeps what devices have not
 heard yet, as in EF21-P (Gruntkowska et al., ICML 2023) and MCM (Philippenko and Dieuleveut, NeurIPS 2021),
@@ -24,6 +25,7 @@ from dataclasses import replace
 
 from lossyfl.compressors import Compressor, Damped, Schedule, VarianceGuard
 from lossyfl.compressors.budgeted import budgeted, budgeted_once
+from lossyfl.compressors.levels import Levels, leveled, levels
 from lossyfl.errors import InputError
 from lossyfl.links import (
     Compensated,
@@ -39,11 +41,8 @@ from lossyfl.protocol.scheme import MembershipRule, Scheme, ServerModel
 from lossyfl.quantizers import quantizer
 from lossyfl.quantizers.deadzone import Deadzone
 from lossyfl.quantizers.rotated import Rotated, Signs
-from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.registry import Registry
-from lossyfl.types import Scale, parse_steps
-
-Levels = int | str
+from lossyfl.types import Scale
 
 _registry: "Registry[Scheme]" = Registry(
     "scheme", makes="a scheme (lossyfl.Scheme)", methods=("cautions", "check", "check_state")
@@ -113,7 +112,7 @@ def lb(
     return Scheme(
         name="lb",
         downlink=WholeModel(carrier=Lossless()),
-        uplink=ErrorFeedback(compressor=_kept(levels(q2, scale), damping)),
+        uplink=ErrorFeedback(compressor=_kept(leveled(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         guarded=False,
@@ -138,7 +137,7 @@ def lfl(
 
     first_budget: for the initial model, which is exact floats without one
     """
-    plain = levels(q1, scale)
+    plain = leveled(q1, scale)
     preserved = server_model == "preserved" and not compensate_server
     down: Compressor = plain
     if preserved:
@@ -170,7 +169,7 @@ def lgm(
     server_lr: float | None = None,
 ) -> Scheme:
     """Lossy global model: the model itself quantized, its error kept (Tang et al., 2019)."""
-    plain = levels(q1, scale)
+    plain = leveled(q1, scale)
     keeps = ErrorFeedback(compressor=_kept(plain, damping))
     carrier = keeps if compensate_server else Direct(compressor=plain)
     return Scheme(
@@ -267,10 +266,10 @@ def _uplink(q2: Levels, scale: Scale, damping: bool) -> Lossless | ErrorFeedback
     """Updates quantized with error compensation, or exact."""
     if q2 == "exact":
         return Lossless()
-    return ErrorFeedback(compressor=_kept(levels(q2, scale), damping))
+    return ErrorFeedback(compressor=_kept(leveled(q2, scale), damping))
 
 
-def _kept(compressor: Schedule, damping: bool) -> Compressor:
+def _kept(compressor: Compressor, damping: bool) -> Compressor:
     """The compressor of a link of the paper's that keeps errors: as it is, or damped."""
     return _guarded(compressor, damping) if damping is not False else compressor
 
@@ -280,17 +279,3 @@ def _guarded(compressor: Compressor, damping: bool) -> Compressor:
     if not isinstance(damping, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("damping", of="scheme", allowed="true or false", got=damping)
     return Damped(inner=compressor) if damping else VarianceGuard(inner=compressor)
-
-
-def levels(q: Levels, scale: Scale) -> Schedule:
-    """The paper's quantizer with q levels, or with levels that change with the round.
-
-    >>> levels("8@0/2@50", "model").at(60)
-    Stochastic(levels=2, scale='model')
-    """
-    if isinstance(q, int):
-        return Schedule.constant(Stochastic(levels=q, scale=scale))
-    allowed = 'a number, or levels and the rounds they begin, as "8@0/4@50"'
-    wrong = InputError("q", of="scheme", allowed=allowed, got=q)
-    steps = parse_steps(str(q), int, wrong=wrong)
-    return Schedule(steps.rounds, tuple(Stochastic(levels=n, scale=scale) for n in steps.values))
