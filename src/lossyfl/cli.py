@@ -23,6 +23,7 @@ from lossyfl.commands import (
     reproduce,
     run,
     session,
+    sweep,
     tune,
 )
 from lossyfl.commands.output import echo
@@ -43,6 +44,7 @@ app.command()(spread(run.run))
 app.command()(spread(run.resume))
 app.command(cls=Variadic)(spread(compare.compare))
 app.command(cls=Variadic)(spread(reproduce.reproduce))
+app.command()(spread(sweep.sweep))
 app.command()(spread(tune.tune))
 app.command()(spread(report.report))
 app.command(cls=bound.BoundCommand)(spread(bound.bound))

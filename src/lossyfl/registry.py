@@ -172,17 +172,7 @@ class Registry(Generic[T]):
         self, spec: str, given: Mapping[str, object]
     ) -> tuple[str, Callable[..., object], dict[str, object]]:
         """What a spec names, and what to call it with."""
-        outside = _outside.get()
-        if outside is not None and (len(spec) > LONGEST or not spec.isprintable()):
-            allowed = f"at most {LONGEST} characters, all printable"
-            raise InputError("text", of=self.kind, allowed=allowed, got=repr(spec[:80]))
-        name, options = _split(spec, self._makers)
-        if ":" in name and outside is not None and name not in outside.allow:
-            allowed = f"a registered one, or allowed here: {outside.how.format(name)}"
-            raise InputError("name", of=self.kind, allowed=allowed, got=name)
-        maker = self._own(name) if ":" in name else self._makers.get(name)
-        if maker is None:
-            raise InputError("name", of=self.kind, allowed=one_of(self._makers, name), got=name)
+        name, maker, options = self._named(spec)
         known = inspect.signature(maker).parameters
         for key in options:
             if key not in known:
@@ -195,6 +185,25 @@ class Registry(Generic[T]):
         except TypeError as error:
             raise _wrong_options(name, error) from error
         return name, maker, values
+
+    def takes(self, spec: str) -> list[str]:
+        """The names of all options that what a spec names can have."""
+        return list(inspect.signature(self._named(spec)[1]).parameters)
+
+    def _named(self, spec: str) -> tuple[str, Callable[..., object], dict[str, str]]:
+        """What a spec names, what makes it, and the options that it says."""
+        outside = _outside.get()
+        if outside is not None and (len(spec) > LONGEST or not spec.isprintable()):
+            allowed = f"at most {LONGEST} characters, all printable"
+            raise InputError("text", of=self.kind, allowed=allowed, got=repr(spec[:80]))
+        name, options = _split(spec, self._makers)
+        if ":" in name and outside is not None and name not in outside.allow:
+            allowed = f"a registered one, or allowed here: {outside.how.format(name)}"
+            raise InputError("name", of=self.kind, allowed=allowed, got=name)
+        maker = self._own(name) if ":" in name else self._makers.get(name)
+        if maker is None:
+            raise InputError("name", of=self.kind, allowed=one_of(self._makers, name), got=name)
+        return name, maker, options
 
 
 def _wrong_options(name: str, error: TypeError) -> InputError:

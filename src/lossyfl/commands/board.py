@@ -87,8 +87,7 @@ class Board:
         return duration(pace * (sum(run.rounds for run in self._runs) - self._done()))
 
     def _name(self, index: int) -> str:
-        chosen = self._runs[index].experiment
-        return f"{chosen.scheme}, seed {chosen.seed}"
+        return self._runs[index].name
 
     def _standing(self, index: int) -> str:
         tally = self._tallies[index]

@@ -9,10 +9,10 @@ from itertools import product
 from pathlib import Path
 
 from lossyfl import theory
+from lossyfl.compressors.levels import levels
 from lossyfl.errors import InputError
 from lossyfl.experiments.logistic import Source
 from lossyfl.experiments.regression import Array
-from lossyfl.protocol.parts import levels
 from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.settings import settings_of

@@ -23,10 +23,19 @@ from lossyfl.simulation.watcher import Watcher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """One run of a comparison, all settings said, and where it goes."""
+    """One run of a comparison, all settings said, and where it goes.
+
+    label: what it is called while it runs; its scheme and seed if empty
+    """
 
     experiment: Experiment
     folder: Path
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called while it runs."""
+        return self.label or f"{self.experiment.scheme}, seed {self.experiment.seed}"
 
     @property
     def rounds(self) -> int:
@@ -78,7 +87,7 @@ def plan(base: Experiment, schemes: Sequence[str], seeds: int, out: Path) -> lis
         for spec in schemes
     ]
     for planned in runs:
-        _check_folder(planned)
+        check_folder(planned)
     return runs
 
 
@@ -86,9 +95,11 @@ def check(runs: Sequence[Planned], data_dir: Path | None) -> None:
     """Raise if any of them could not begin: now, not when its turn comes."""
     waiting = [planned for planned in runs if not planned.done]
     if len(waiting) > 1:  # the only one says it itself
-        chosen = load_task(waiting[0].experiment.task, data_dir)
-        for planned in waiting:
-            ready(planned.experiment, chosen)
+        for spec in dict.fromkeys(planned.experiment.task for planned in waiting):
+            chosen = load_task(spec, data_dir)
+            for planned in waiting:
+                if planned.experiment.task == spec:
+                    ready(planned.experiment, chosen)
 
 
 def go_on(
@@ -120,7 +131,7 @@ def go_on(
     )
 
 
-def _check_folder(planned: Planned) -> None:
+def check_folder(planned: Planned) -> None:
     """Raise if the folder holds a run with other settings, or one that can neither stay nor go on."""
     results = Results(planned.folder)
     results.check_free(force=True)

@@ -11,18 +11,15 @@ from lossyfl.compressors import (
     VarianceGuard,
 )
 from lossyfl.compressors.budgeted import budgeted, budgeted_once
+from lossyfl.compressors.levels import Levels, leveled
 from lossyfl.compressors.snapped import snapped
 from lossyfl.errors import InputError
 from lossyfl.links import ErrorFeedback, Gridded, Lossless, Tracked
 from lossyfl.quantizers import quantizer
 from lossyfl.quantizers.deadzone import Deadzone
-from lossyfl.quantizers.dyadic import Dyadic
-from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.streams import stream
-from lossyfl.types import Scale, parse_steps
+from lossyfl.types import Scale
 from lossyfl.wire.vectors import block_bounds
-
-Levels = int | str
 
 
 def first(limit: str | None, scale: Scale = "model", grid: bool = False) -> Compressor | None:
@@ -67,10 +64,10 @@ def uplink(q2: Levels, scale: Scale, damping: bool) -> Lossless | ErrorFeedback:
     """Updates quantized with error compensation, or exact."""
     if q2 == "exact":
         return Lossless()
-    return ErrorFeedback(compressor=kept(levels(q2, scale), damping))
+    return ErrorFeedback(compressor=kept(leveled(q2, scale), damping))
 
 
-def kept(compressor: Schedule, damping: bool) -> Compressor:
+def kept(compressor: Compressor, damping: bool) -> Compressor:
     """The compressor of a link of the paper's that keeps errors: as it is, or damped."""
     return guarded(compressor, damping) if damping is not False else compressor
 
@@ -80,17 +77,3 @@ def guarded(compressor: Compressor, damping: bool) -> Compressor:
     if not isinstance(damping, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("damping", of="scheme", allowed="true or false", got=damping)
     return Damped(inner=compressor) if damping else VarianceGuard(inner=compressor)
-
-
-def levels(q: Levels, scale: Scale, kind: type[Stochastic] | type[Dyadic] = Stochastic) -> Schedule:
-    """The paper's quantizer with q levels, or with levels that change with the round.
-
-    >>> levels("8@0/2@50", "model").at(60)
-    Stochastic(levels=2, scale='model')
-    """
-    if isinstance(q, int):
-        return Schedule.constant(kind(levels=q, scale=scale))
-    allowed = 'a number, or levels and the rounds they begin, as "8@0/4@50"'
-    wrong = InputError("q", of="scheme", allowed=allowed, got=q)
-    steps = parse_steps(str(q), int, wrong=wrong)
-    return Schedule(steps.rounds, tuple(kind(levels=n, scale=scale) for n in steps.values))

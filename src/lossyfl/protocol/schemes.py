@@ -11,7 +11,8 @@
 (*) with predict=true, what the movement so far does not tell.
 
 `server_model` says from which vector the server goes on: the devices' "estimate", or its own,
-"preserved". q1 and q2 are numbers, or change with the round: "8@0/4@50" is 8, and 4 from round 50 on.
+"preserved". q1 and q2 are numbers, or change with the round: "8@0/4@50" is 8, and 4 from round 50 on; or a
+rule chooses them for every frame: "eps(variance=1)" (`lossyfl.compressors.adaptive`), but not ltgm's q1.
 q2=exact sends updates as they are, as Theorem 1 assumes.
 lean's C is any quantizer, within a budget of bytes if one is given. Its server keeps what devices have not
 heard yet, as in EF21-P (Gruntkowska et al., ICML 2023) and MCM (Philippenko and Dieuleveut, NeurIPS 2021),
@@ -23,25 +24,23 @@ What would diverge is refused in ours, and said before the first round in the pa
 from dataclasses import replace
 
 from lossyfl.compressors import Compressor, Schedule
+from lossyfl.compressors.levels import Levels, is_rule, leveled, levels
 from lossyfl.errors import InputError
 from lossyfl.links import Compensated, Direct, ErrorFeedback, Lossless, Predicted, WholeModel
 from lossyfl.protocol.optimizers import optimizer
 from lossyfl.protocol.parts import (
-    Levels,
     check_grid,
     check_snaps,
     compressor,
     first,
     guarded,
     kept,
-    levels,
     tracked,
     uplink,
 )
 from lossyfl.protocol.scheme import MembershipRule, Scheme, ServerModel
 from lossyfl.quantizers.dyadic import Dyadic
 from lossyfl.quantizers.rotated import Rotated, Signs
-from lossyfl.quantizers.stochastic import Stochastic
 from lossyfl.registry import Registry
 from lossyfl.types import Scale
 
@@ -66,6 +65,16 @@ def scheme(spec: str) -> Scheme:
 def names() -> list[str]:
     """The names of all schemes."""
     return _registry.names()
+
+
+def options(spec: str) -> list[str]:
+    """The names of all options that a scheme takes."""
+    return _registry.takes(spec)
+
+
+def parsed(spec: str) -> tuple[str, dict[str, str]]:
+    """The name that a spec says, and its options as texts."""
+    return _registry.parse(spec)
 
 
 @_registry.register("lossless")
@@ -103,7 +112,7 @@ def lb(
     return Scheme(
         name="lb",
         downlink=WholeModel(carrier=Lossless()),
-        uplink=ErrorFeedback(compressor=kept(levels(q2, scale), damping)),
+        uplink=ErrorFeedback(compressor=kept(leveled(q2, scale), damping)),
         server_model=server_model,
         optimizer=optimizer(server_optimizer, server_lr),
         guarded=False,
@@ -132,7 +141,8 @@ def lfl(
     """
     check_grid(grid, "compensate_server", compensate_server)
     check_grid(grid, "membership", membership != "catch-up")
-    plain = levels(q1, scale, kind=Dyadic if grid else Stochastic)
+    check_grid(grid, "q1 by a rule", is_rule(q1))
+    plain = levels(q1, scale, kind=Dyadic) if grid else leveled(q1, scale)
     preserved = server_model == "preserved" and not compensate_server
     down: Compressor = plain
     if preserved:
@@ -164,7 +174,7 @@ def lgm(
     server_lr: float | None = None,
 ) -> Scheme:
     """Lossy global model: the model itself quantized, its error kept (Tang et al., 2019)."""
-    plain = levels(q1, scale)
+    plain = leveled(q1, scale)
     keeps = ErrorFeedback(compressor=kept(plain, damping))
     carrier = keeps if compensate_server else Direct(compressor=plain)
     return Scheme(

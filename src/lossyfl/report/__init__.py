@@ -14,7 +14,7 @@ from lossyfl.report.figure import draw
 from lossyfl.report.groups import Group, group
 from lossyfl.report.markdown import markdown
 from lossyfl.report.page import page
-from lossyfl.report.payload import Options
+from lossyfl.report.payload import Options, Section
 from lossyfl.report.runs import Run, find
 from lossyfl.report.tables import csv_of_devices, csv_of_groups, csv_of_rounds
 
@@ -22,6 +22,7 @@ __all__ = [
     "Group",
     "Options",
     "Run",
+    "Section",
     "csv_of_devices",
     "csv_of_groups",
     "csv_of_rounds",

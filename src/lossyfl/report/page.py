@@ -13,7 +13,7 @@ from lossyfl.report.curves import bands
 from lossyfl.report.device_table import device_table
 from lossyfl.report.groups import Group
 from lossyfl.report.markup import Markup, join, tag
-from lossyfl.report.payload import Options, payload
+from lossyfl.report.payload import Options, Section, payload
 from lossyfl.report.results_table import results_table
 from lossyfl.report.runs_tables import details, machines, settings_table
 from lossyfl.report.styles import styles
@@ -36,6 +36,7 @@ def page(groups: Sequence[Group], options: Options | None = None) -> str:
         "heading": tag("h1", _title(groups, chosen)).html,
         "about": _about(groups).html,
         "note": tag("p", chosen.note, class_="note").html if chosen.note else "",
+        "sections": _sections(chosen.sections).html,
         "bands": _bands(groups).html,
         "policy": _policy(script),
         "style": f"<style>\n{_asset('page.css')}{_colours(groups)}</style>",
@@ -94,6 +95,15 @@ def _about(groups: Sequence[Group]) -> Markup:
 def _bands(groups: Sequence[Group]) -> Markup:
     words = bands(groups)
     return tag("p", f"Curves are means over seeds; {words}.", class_="note") if words else join([])
+
+
+def _sections(sections: Sequence[Section]) -> Markup:
+    """A heading with what stands below it, for each."""
+    return join(
+        tag("section", tag("h2", each.title, id=name), each.body, aria_labelledby=name)
+        for number, each in enumerate(sections)
+        for name in [f"h-own{number}"]
+    )
 
 
 def _count(number: int, what: str) -> str:

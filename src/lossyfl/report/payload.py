@@ -10,6 +10,7 @@ import numpy as np
 from lossyfl.report.curves import Curve, Floats, curve
 from lossyfl.report.groups import Group
 from lossyfl.report.link import LinkSpeeds, load
+from lossyfl.report.markup import Markup
 from lossyfl.report.styles import styles
 from lossyfl.results.records import Round
 
@@ -54,6 +55,14 @@ PLAIN: dict[str, Value] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What whoever made the runs has to say of them, above everything else of the page."""
+
+    title: str
+    body: Markup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the viewer may want otherwise.
 
@@ -61,12 +70,14 @@ class Options:
     link:   what is filled in at first
     reload: seconds after which the page loads itself anew, while runs go on
     note:   how it was made, below the title
+    sections: what stands before the curves
     """
 
     title: str | None = None
     note: str = ""
     link: LinkSpeeds = field(default_factory=LinkSpeeds)
     reload: float | None = None
+    sections: tuple[Section, ...] = ()
 
 
 def payload(groups: Sequence[Group], options: Options) -> str:

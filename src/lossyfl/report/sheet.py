@@ -3,6 +3,7 @@
 # Matplotlib leaves parameters of its own functions without types.
 
 import io
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,28 @@ STYLE = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """A figure of rows and columns of axes, which `fill` adds, before it is drawn.
+
+    beside: inches for what stands beside the axes
+    """
+
+    shape: tuple[int, int]
+    fill: "Callable[[Figure], None]"
+    beside: float = 0.0
+
+    def figure(self) -> "Figure":
+        """Matplotlib's figure, as a notebook shows it."""
+        matplotlib = require("matplotlib", extra="report")
+        module = require("matplotlib.figure", extra="report")
+        with matplotlib.rc_context(STYLE):
+            size = (5.2 * self.shape[1] + self.beside, 3.6 * self.shape[0])
+            figure: Figure = module.Figure(figsize=size, layout="constrained")
+            self.fill(figure)
+        return figure
+
+
 def write(
     path: Path, shape: tuple[int, int], fill: "Callable[[Figure], None]", *, beside: float = 0.0
 ) -> None:
@@ -49,12 +72,9 @@ def write(
     if path.suffix not in SUFFIXES:
         allowed = f"one of {', '.join(SUFFIXES)}"
         raise InputError("suffix", of="a figure", allowed=allowed, got=path.name)
+    figure = Plot(shape=shape, fill=fill, beside=beside).figure()
     matplotlib = require("matplotlib", extra="report")
-    module = require("matplotlib.figure", extra="report")
     with matplotlib.rc_context(STYLE):
-        size = (5.2 * shape[1] + beside, 3.6 * shape[0])
-        figure: Figure = module.Figure(figsize=size, layout="constrained")
-        fill(figure)
         image = io.BytesIO()
         figure.savefig(image, format=path.suffix[1:], dpi=200, metadata=_metadata(path.suffix))
     write_atomically(path, [image.getvalue()])

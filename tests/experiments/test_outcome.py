@@ -1,0 +1,54 @@
+"""What a run came to."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.report.synthetic import long
+
+from lossyfl.experiments.compare import go_on, plan, settled
+from lossyfl.experiments.outcome import ACCURACY, Measure, late_values, outcome
+from lossyfl.results.directory import Results
+from lossyfl.results.experiment import Experiment
+from lossyfl.results.records import read_rounds
+from lossyfl.simulation.watcher import Silent
+
+
+def late(values: list[float | None]) -> list[float]:
+    return late_values([replace(long(0, 1)[0], accuracy=each) for each in values])
+
+
+def test_a_short_run_is_judged_by_its_end() -> None:
+    assert late([k / 100 for k in range(100)]) == [k / 100 for k in range(90, 100)]
+    assert late([0.1 * k for k in range(10)]) == [0.8, 0.9]
+    assert late([0.5, None, None, None, None, None]) == [0.5]
+    assert late([None, None]) == []
+
+
+def test_bytes_are_of_rounds_after_the_initial_model(tmp_path: Path) -> None:
+    base = settled(Experiment(task="tests.simulation.tiny:make_task", rounds=4), None)
+    (run,) = plan(base, ["lfl"], 1, tmp_path)
+    assert outcome(run.folder) is None
+    go_on(run, workers=1, data_dir=None, watcher=Silent())
+    found, rounds = outcome(run.folder), read_rounds(Results(run.folder).rounds)
+    assert found is not None
+    assert found.value == rounds[-1].accuracy
+    assert found.down == sum(each.down.nbytes for each in rounds[1:]) / 3
+    assert found.up == pytest.approx(sum(each.up.nbytes for each in rounds[1:]) / 30)
+    assert found.saving_up > found.saving_down > 1
+
+
+def test_a_run_that_diverged_has_learned_nothing(tmp_path: Path) -> None:
+    task = "tests.simulation.tiny:breaking"
+    base = settled(Experiment(task=task, rounds=6, tau=1, lr="0.1"), None)
+    (run,) = plan(base, ["lossless"], 1, tmp_path)
+    with pytest.raises(Exception, match="diverged"):
+        go_on(run, workers=1, data_dir=None, watcher=Silent())
+    found = outcome(run.folder)
+    assert found is None or found.value is None
+
+
+def test_fractions_are_shown_in_percent_and_apart_in_points() -> None:
+    assert (ACCURACY.text(0.5), ACCURACY.apart) == ("50.00 %", "points")
+    error = Measure(name="MSE", unit="m", sign=-1, parts=False)
+    assert (error.text(0.012345), error.apart) == ("0.01235 m", "m")
