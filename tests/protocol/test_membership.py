@@ -22,6 +22,19 @@ def test_who_leaves_is_forgotten_but_for_the_last_reply() -> None:
     assert known.accepted[2] == 6
 
 
+def test_members_are_sorted_whoever_comes_and_goes() -> None:
+    known = members()
+    assert known.numbers == (1, 2, 3)
+    known.join(0, 1)
+    assert known.numbers == (0, 1, 2, 3)
+    known.join(2, 99)  # again: only its weight changes
+    assert known.numbers == (0, 1, 2, 3)
+    known.leave(1)
+    assert known.numbers == (0, 2, 3)
+    known.rename({0: 8})
+    assert known.numbers == (2, 3, 8)
+
+
 def test_what_it_was_given_stays_as_it_was() -> None:
     samples = {1: 10}
     known = Membership(samples)

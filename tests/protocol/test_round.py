@@ -228,3 +228,11 @@ def test_everybody_is_asked_as_often_in_the_long_run() -> None:
 def test_a_share_of_the_newest_leaves_room_for_others(recent: float) -> None:
     with pytest.raises(InputError, match=r"recent of sample must be in \[0, 1\)"):
         sample(range(3), 0.5, seed=0, round=0, recent=recent)
+
+
+def test_participants_are_those_with_the_smallest_bits() -> None:
+    """Ties in the order of numbers: what every version has drawn."""
+    for t in range(20):
+        bits = stream(7, purpose="participants", round=t).bits(0, 40).tolist()
+        expected = sorted(m for _, m in sorted(zip(bits, range(100, 140), strict=True))[:12])
+        assert sample(range(139, 99, -1), 0.3, seed=7, round=t) == expected

@@ -29,14 +29,17 @@ class Membership:
     ) -> None:
         self.samples, self.held = dict(samples or {}), dict(held or {})
         self.accepted, self.listened = dict(accepted or {}), listened
+        self._sorted: tuple[int, ...] | None = None
 
     def __contains__(self, device: int) -> bool:
         return device in self.samples
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """All members, sorted."""
-        return tuple(sorted(self.samples))
+        """All members, sorted: once, until one joins or leaves, as there may be a million."""
+        if self._sorted is None:
+            self._sorted = tuple(sorted(self.samples))
+        return self._sorted
 
     def join(self, device: int, samples: int) -> None:
         """Make a device a member, with its number of samples."""
@@ -44,12 +47,15 @@ class Membership:
         if type(samples) is not int or not 1 <= samples <= MAX_SAMPLES:
             allowed = "an int in [1, 2^53]"
             raise InputError("samples", of=f"device {device}", allowed=allowed, got=samples)
+        if device not in self.samples:
+            self._sorted = None
         self.samples[device] = samples
 
     def leave(self, device: int) -> None:
         """Forget a device, but for which of its replies was the last."""
         self.check(device)
         del self.samples[device]
+        self._sorted = None
         self.held.pop(device, None)
 
     def check(self, *devices: int) -> None:
@@ -63,6 +69,7 @@ class Membership:
         """Note everything of some members under other numbers, all at once."""
         self._check_renamed(numbers)
         self.samples = renamed(self.samples, numbers)
+        self._sorted = None
         self.held = renamed(self.held, numbers)
         self.accepted = renamed(self.accepted, numbers)
 

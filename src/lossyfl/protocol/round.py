@@ -6,6 +6,8 @@ server and the devices exchange frames only; this loop carries them, or a simula
 
 from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
+
 from lossyfl.errors import InputError
 from lossyfl.protocol.device import Device
 from lossyfl.protocol.server import Server
@@ -44,8 +46,8 @@ def sample(
         if not fits:
             raise InputError(name, of="sample", allowed=allowed, got=value)
     count = max(1, int(fraction * len(devices) + 0.5))
-    bits = stream(seed, purpose="participants", round=round).bits(0, len(devices)).tolist()
-    order = [device for _, device in sorted(zip(bits, devices, strict=True))]
+    bits = stream(seed, purpose="participants", round=round).bits(0, len(devices))
+    order = [devices[place] for place in np.argsort(bits, kind="stable").tolist()]
     near = min(int(recent * count + 0.5), count - 1)
     if near:  # sorting keeps the random order of those who hold the same
         newest = sorted(order, key=held, reverse=True)[:near]
