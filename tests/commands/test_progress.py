@@ -13,15 +13,18 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.report import synthetic
 
-from lossyfl.commands.progress import Campaign, Display, Live, PlainLines
+from lossyfl.commands.progress import Campaign, Display, Live, PlainLines, describe
 from lossyfl.errors import Interrupted, Stopped
 from lossyfl.report.groups import group
 from lossyfl.report.runs import find
 from lossyfl.report.runs_tables import settings_table
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import Round, read_rounds
+from lossyfl.results.summary import summarize
 from lossyfl.simulation.run import run
+from lossyfl.simulation.run_loop import RunResult
 from lossyfl.simulation.setup import Setup, prepare
 from lossyfl.simulation.watcher import Silent
 
@@ -125,3 +128,13 @@ def test_nobody_need_say_why_they_stopped_it(tmp_path: Path) -> None:
     with pytest.raises(Interrupted, match="stopped before the first round"):
         run(Experiment(task=TINY, rounds=3), tmp_path / "out", watcher=Impatient())
     assert "why" not in json.loads((tmp_path / "out" / "run.json").read_text())
+
+
+def test_a_run_is_told_with_what_was_sent_to_catch_up(tmp_path: Path) -> None:
+    one = synthetic.record(0)
+    own = replace(one, copies=replace(one.down, nbytes=750, raw=12_000, catch_up=500))
+    for records, down in (([one], "down 250 B (16.0x"), ([own], "of which catch-up 500 B (16.0x")):
+        made = RunResult(
+            folder=tmp_path, finished=True, interrupted=False, summary=summarize(records)
+        )
+        assert down in describe(made)

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,22 @@ def test_files(folder: Path) -> None:
         ".lock", "checkpoint", "config.toml", "ledger.csv", "model.safetensors", "rounds.jsonl",
         "run.json",
     }  # fmt: skip
+
+
+def test_rounds_of_older_versions_are_told_as_they_were_sent(tmp_path: Path) -> None:
+    """Where only participants listened each was sent its own, which is in the ledger only."""
+    run(replace(BASE, participation=0.3, listen="participants"), tmp_path)
+    results = Results(tmp_path)
+    whole = read_rounds(results.rounds)
+    assert results.rounds_as_sent() == whole
+    older = [replace(record, copies=None) for record in whole]
+    results.rounds.write_text("".join(record.line() for record in older))
+    assert read_rounds(results.rounds) == older
+    for found, record in zip(results.rounds_as_sent(), whole, strict=True):
+        assert found.handed.raw == record.handed.raw == 3 * 4 * 110
+        assert found.handed.nbytes == record.handed.nbytes == record.down.unicast
+        assert found.handed.catch_up == record.handed.catch_up
+        assert found.handed.paper == pytest.approx(record.handed.paper)
 
 
 def test_config_repeats_the_run(folder: Path, tmp_path: Path) -> None:
