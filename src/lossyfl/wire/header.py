@@ -141,7 +141,7 @@ class Header:
 
     @property
     def nbytes(self) -> int:
-        """Its length."""
+        """How many bytes the header takes, which its version and kind decide."""
         more = LEAP.size if self.meta.kind == Kind.MERGED else 0
         return HEADER.size + (self.version >= 3) + more
 
