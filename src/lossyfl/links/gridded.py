@@ -3,19 +3,23 @@
     frame = Q(x - estimate), values multiples of a power of two        estimate' = estimate + Q(x - estimate)
 
 It begins with an estimate on a grid, too. As long as no entry is beyond 2^24 steps, no addition rounds, and
-the estimates of two rounds differ by the sum of what lies between them (`lossyfl.wire.grid`). An entry that
-grows beyond is rounded by the addition itself, the same at both ends: it leaves the finer grid for one that
-float32 can hold. That happens to an estimate that has become 16 times as large as it was, and nobody has to
-say so; frames across it are not merged, because a sum that does not lead to the same digest is not sent.
+the estimates of two rounds differ by the sum of what lies between them (`lossyfl.wire.grid`). An addition
+that would round shows that the estimate has outgrown its grid, which takes one that has become 16 times as
+large as it was. Then the frame is not an update: it is x itself, on a grid that suits it, and all begin anew.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from lossyfl.compressors.base import Compressor, SendContext, packed
-from lossyfl.compressors.snapped import FINEST, power_above, snapped
+from lossyfl.compressors.snapped import FINEST, Rounded, power_above, snapped
 from lossyfl.links.base import AbstractDownlink, Incremental, Sent
-from lossyfl.links.tracked import TrackedState, moved, plain_update
+from lossyfl.links.tracked import TrackedState, without_gain
 from lossyfl.types import Vector
+from lossyfl.wire.codec import decode_update
+from lossyfl.wire.header import Kind
+from lossyfl.wire.values import values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +45,30 @@ class Gridded(Incremental[TrackedState], AbstractDownlink[TrackedState]):
         change = x - state.estimate
         made, _ = self.compressor.make(change, context)
         there = snapped(made, FINEST * power_above(state.estimate))
-        frame = packed(there, context)
-        after = TrackedState(estimate=moved(state.estimate, there))
-        lost = x - after.estimate
-        return Sent(frame=frame, state=after, source=lambda: change, lost=lost)
+        move = values(there)
+        estimate = state.estimate + move
+        if not is_exact(state.estimate, move, estimate):
+            return _anew(x, context)
+        frame, after = packed(there, context), TrackedState(estimate=estimate)
+        return Sent(frame=frame, state=after, source=lambda: change, lost=x - estimate)
 
     def receive(self, frame: bytes, state: TrackedState) -> tuple[Vector, TrackedState]:
-        """The estimate, moved by one frame, merged or not."""
-        estimate = state.estimate + plain_update(frame, len(state.estimate))
+        """The estimate, moved by one frame, merged or not; or the one that all begin anew with."""
+        meta, sent = decode_update(frame, max_entries=len(state.estimate))
+        is_new = without_gain(meta).kind == Kind.MODEL
+        estimate = sent if is_new else state.estimate + sent
         return estimate, TrackedState(estimate=estimate)
+
+
+def is_exact(a: Vector, b: Vector, total: Vector) -> bool:
+    """Whether a + b = total without rounding (Knuth's two-sum: what was rounded is a difference of these)."""
+    return np.array_equal(total - a, b) and np.array_equal(total - b, a)
+
+
+def _anew(x: Vector, context: SendContext) -> Sent[TrackedState]:
+    """The sender's vector itself, on a grid of its own."""
+    whole = replace(context, meta=replace(context.meta, kind=Kind.MODEL))
+    made, frame = Rounded().make(x, whole)
+    estimate = values(made)
+    after = TrackedState(estimate=estimate)
+    return Sent(frame=frame, state=after, source=lambda: x, lost=x - estimate, heard=estimate)

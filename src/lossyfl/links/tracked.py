@@ -15,7 +15,7 @@ from lossyfl.links.base import AbstractDownlink, Incremental, Sent
 from lossyfl.types import Quantized, Vector
 from lossyfl.wire.adding import terms_of
 from lossyfl.wire.codec import decode_update
-from lossyfl.wire.header import HEADER
+from lossyfl.wire.header import HEADER, FrameMeta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,12 @@ def moved(estimate: Vector, made: Quantized) -> Vector:
 def plain_update(frame: bytes, entries: int) -> Vector:
     """What a frame without a gain decodes to; one with a gain is for a link with a trend."""
     meta, sent = decode_update(frame, max_entries=entries)
+    without_gain(meta)
+    return sent
+
+
+def without_gain(meta: FrameMeta) -> FrameMeta:
+    """What a frame says of itself, if it is for a link without a trend."""
     if meta.gain:
         raise FrameError(HEADER.size, "no gain: this link has no trend", meta.gain)
-    return sent
+    return meta

@@ -25,7 +25,7 @@ from lossyfl.types import Shape, Vector
 from lossyfl.wire import frame as frames
 from lossyfl.wire.codec import decode
 from lossyfl.wire.facts import Facts, facts
-from lossyfl.wire.header import FrameMeta, Kind
+from lossyfl.wire.header import FrameMeta, Kind, read_header
 
 SURELY_SHORT = 1 / 4
 """Bytes per entry up to which no model is made to see whether it is shorter: two bits."""
@@ -112,12 +112,11 @@ class Broadcaster:
         meta = FrameMeta(kind=kind, round=number, digest=self._digest)
         sent = link.send(theta, self._state, self._context(meta, "downlink"))
         self._state = sent.state
-        if link.incremental:
-            newest = Broadcast(round=number, digest=self._digest, frame=sent.frame)
-            self.log.add(newest)
-            self._digest, self.newest = digest(self.estimate), sent.frame
-        else:
-            self._digest = digest(self.estimate)
+        before, self._digest, self.newest = self._digest, digest(self.estimate), sent.frame
+        if read_header(sent.frame, len(theta), trusted=True).meta.kind == Kind.UPDATE:
+            self.log.add(Broadcast(round=number, digest=before, frame=sent.frame))
+        else:  # a whole model, which an incremental link may begin anew with
+            self.log.clear()
             self.newest = frames.with_digest(sent.frame, self._digest)
         return sent
 

@@ -57,6 +57,7 @@ def multiples(x: Vector, tensors: Sequence[Shape] | None = None) -> Quantized | 
         table = UniformTable(low=np.zeros_like(high), high=high, alphabet=len(counts))
         symbols = numbers.astype(symbol_type(len(counts)))
         return Quantized(symbols=symbols, bounds=bounds, table=table, counts=counts, tensors=shapes)
+    used = np.union1d(used, most) if len(used) == 1 else used  # no alphabet has one symbol
     places = np.zeros(len(counts), dtype=np.uint8)
     places[used] = np.arange(len(used))
     book = Codebook(values=((used - most) * step).astype(np.float32)[None])
