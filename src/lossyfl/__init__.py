@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lossyfl.wire.codec import FrameInfo, decode, encode, inspect
     from lossyfl.wire.header import FrameMeta, Kind
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Codebook",
