@@ -19,6 +19,7 @@ from lossyfl.extras import require
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossyfl.commands.execution import Execution
     from lossyfl.experiments.compare import Planned
     from lossyfl.experiments.trials import Trial
     from lossyfl.experiments.tune import Hopeless
@@ -109,24 +110,37 @@ def tune(
     )
     if config is not None:
         session.import_only(allow, [*said.values(), goal.extra])
+    _search(settings, how, (down, up), goal, out, output)
+
+
+def _search(
+    settings: dict[str, object],
+    how: "Execution",
+    budgets: tuple[str | None, str | None],
+    goal: Goal,
+    out: Path,
+    output: options.Output,
+) -> None:
+    """Train, judge, and show what was found."""
     from lossyfl.experiments.racing import Race
     from lossyfl.experiments.tune import Question, answer, words
 
     race = Race(seeds=goal.seeds, confidence=goal.confidence)
     question = Question(tensors=(), keep=goal.keep, tolerance=goal.tolerance, extra=goal.extra)
-    schemes = words(question, down, up)
+    schemes = words(question, *budgets)
     base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
     from lossyfl.simulation.setup import prepare
 
     ready = prepare(replace(base, scheme="lossless"), how.data_dir)
     question = replace(question, tensors=ready.tensors, rounds=base.rounds)
     player = _Player(base, goal.seeds, out, workers, how.data_dir, output.quiet)
-    found = answer(question, down, up, player.attempt, race)
+    found = answer(question, *budgets, player.attempt, race)
     from lossyfl.experiments.choice import choice
     from lossyfl.experiments.tune_report import write_tune
 
-    samples, budgets = ready.task.test.y.size, down is not None
-    chosen = choice(question, found, confidence=goal.confidence, samples=samples, budgets=budgets)
+    within = budgets[0] is not None
+    samples = ready.task.test.y.size
+    chosen = choice(question, found, confidence=goal.confidence, samples=samples, budgets=within)
     page = write_tune(found, chosen, out)
     show(found, chosen, page, as_json=output.as_json)
 
