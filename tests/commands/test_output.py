@@ -17,7 +17,7 @@ from benchmarks import peer
 from benchmarks.deployment.federation import Seen
 from benchmarks.flower import Skipped
 from lossyfl import Stochastic, cli, encode, inspect, stream
-from lossyfl.commands import bound, codec, data, tune
+from lossyfl.commands import bound, codec, data, trials, tune
 from lossyfl.commands.board import Board
 from lossyfl.commands.output import console, echo
 from lossyfl.commands.progress import Live, PlainLines
@@ -26,9 +26,11 @@ from lossyfl.commands.terminal import Terminal
 from lossyfl.data import status as data_status
 from lossyfl.errors import Caution, DiskError, Stopped
 from lossyfl.experiments.bound_settings import Grid
+from lossyfl.experiments.choice import choice
 from lossyfl.experiments.compare import Planned
 from lossyfl.experiments.side_by_side import Begun, Ended
-from lossyfl.experiments.tune import SearchResult, Trial
+from lossyfl.experiments.trials import Trial
+from lossyfl.experiments.tune import Question, SearchResult
 from lossyfl.experiments.vectors import CodedVector
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import About, Run
@@ -104,8 +106,11 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def show_trials() -> None:
-    good = Trial(scheme=EVIL, accuracy=0.9, down=1.0, up=1.0)
-    tune._show(SearchResult(tried={EVIL: good}, best=None, words="none"), as_json=False)
+    good = Trial(scheme=EVIL, values=(0.9, 0.8), down=1.0, up=1.0)
+    found = SearchResult(tried={EVIL: good}, best=good, words="none")
+    asked = Question(tensors=(), keep=0.9)
+    chosen = choice(asked, found, confidence=0.95, samples=9, budgets=False)
+    trials.show(found, chosen, Path(EVIL), as_json=False)
 
 
 def show_vector() -> None:

@@ -15,7 +15,7 @@ from lossyfl.cli import app
 def test_quantizers_that_cannot_keep_to_a_budget_are_left_out(tmp_path: Path) -> None:
     line = ["tune", "--task", "tests.simulation.tiny:make_task", "--rounds", "2"]
     line += ["--workers", "1", "--out", str(tmp_path), "--quiet", "--json"]
-    line += ["--downlink-budget", "nmse=0.1", "--uplink-budget", "nmse=0.1"]
+    line += ["--downlink-budget", "nmse=0.1", "--uplink-budget", "nmse=0.1", "--seeds", "1"]
     result = CliRunner().invoke(app, line)
     assert result.exit_code == 0, result.output
     trials = json.loads(result.stdout)["trials"]
@@ -35,7 +35,7 @@ def test_wrong_options_of_schemes_are_found_at_once(keep: list[str], tmp_path: P
 def test_fewer_rounds_than_there_are(tmp_path: Path) -> None:
     line = ["tune", "--task", "tests.simulation.tiny:make_task", "--workers", "1"]
     line += ["--out", str(tmp_path), "--quiet", "--downlink-budget", "200B"]
-    line += ["--uplink-budget", "200B", "--rounds"]
+    line += ["--uplink-budget", "200B", "--seeds", "1", "--rounds"]
     assert CliRunner().invoke(app, [*line, "3"]).exit_code == 0
     result = CliRunner().invoke(app, [*line, "2"])
     assert "rounds of this comparison must be at least 3" in str(result.exception)
@@ -52,11 +52,13 @@ def test_a_tiny_task_twice(tmp_path: Path) -> None:
         "1",
     ]
     line += ["--out", str(tmp_path), "--quiet", "--json", "--downlink-budget", "200B"]
-    line += ["--uplink-budget", "200B"]
+    line += ["--uplink-budget", "200B", "--seeds", "2"]
     first = CliRunner().invoke(app, line)
     assert first.exit_code == 0, first.output
     found = json.loads(first.output)
     assert len(found["trials"]) == 7
+    assert all(len(t["values"]) == 2 or t["given_up"] for t in found["trials"])
+    assert "The choice" in (tmp_path / "report.html").read_text()
     assert all(t["down"] <= 200 and t["up"] <= 200 for t in found["trials"][1:])
     written = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("rounds.jsonl")}
     assert CliRunner().invoke(app, line).output == first.output

@@ -11,6 +11,7 @@ from lossyfl.experiments.outcome import ACCURACY, Measure, late_values, outcome
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import read_rounds
+from lossyfl.simulation.run import run
 from lossyfl.simulation.watcher import Silent
 
 
@@ -52,3 +53,20 @@ def test_fractions_are_shown_in_percent_and_apart_in_points() -> None:
     assert (ACCURACY.text(0.5), ACCURACY.apart) == ("50.00 %", "points")
     error = Measure(name="MSE", unit="m", sign=-1, parts=False)
     assert (error.text(0.012345), error.apart) == ("0.01235 m", "m")
+
+
+@pytest.mark.parametrize("listen", ["all", "participants"])
+def test_it_counts_a_broadcast_or_what_one_participant_is_sent(listen: str, tmp_path: Path) -> None:
+    asked = Experiment(
+        task="tests.simulation.tiny:make_task", rounds=8, participation=0.3, listen=listen
+    )
+    run(asked, tmp_path)
+    later = read_rounds(tmp_path / "rounds.jsonl")[1:]
+    found = outcome(tmp_path)
+    assert found is not None
+    if listen == "all":
+        assert found.down == sum(each.down.nbytes for each in later) / 7
+        assert found.catch_up == 0
+    else:
+        assert found.down == sum(each.down.unicast for each in later) / 21
+        assert 0 < found.catch_up < found.down

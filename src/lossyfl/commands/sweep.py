@@ -16,13 +16,22 @@ from lossyfl.commands.spread import Said, of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossyfl.commands.execution import Execution
+    from lossyfl.experiments.grid import Axis
     from lossyfl.experiments.sweep import SweepPlan
     from lossyfl.experiments.sweep_table import SweepTable
+    from lossyfl.results.experiment import Experiment
 
 
 class Crossed(NamedTuple):
-    """What is compared with what."""
+    """What is compared with what, and how."""
 
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file with the settings that are not crossed.", show_default=False
+        ),
+    ] = None
     baseline: Annotated[
         str,
         typer.Option(
@@ -37,29 +46,7 @@ class Crossed(NamedTuple):
     figures: Annotated[
         bool, typer.Option(help="Draw what was measured against every setting, and heat maps.")
     ] = True
-
-
-def sweep(
-    axes: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME=VALUE,VALUE...",
-            help="Settings and their values: tau=1,4,8, an option of the scheme, q1=1,2,5, or what "
-            "stands in braces in it. Values with commas stand in parentheses: "
-            "'scheme=lossless,lfl(q1=2,q2=2)'.",
-            show_default=False,
-        ),
-    ],
-    *,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            help="A TOML file with the settings that are not crossed.", show_default=False
-        ),
-    ] = None,
-    crossed: Crossed,
-    seeds: options.Seeds = 1,
-    said: Annotated[Said, of("scheme", *OF_MANY_RUNS)],
+    seeds: Annotated[int, typer.Option(help="Runs of each point, from --seed on.", min=1)] = 1
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -67,52 +54,88 @@ def sweep(
             show_default=False,
             min=1,
         ),
-    ] = None,
+    ] = None
+
+
+def sweep(
+    axes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME=VALUE,VALUE...",
+            help="Settings and their values, as q1=1,2,5.",
+            show_default=False,
+        ),
+    ],
+    *,
+    crossed: Crossed,
+    said: Annotated[Said, of("scheme", *OF_MANY_RUNS)],
     out: options.Out = Path("runs/sweep"),
     allow: options.Allow = None,
     output: options.Output,
 ) -> None:
     """Train with every combination of some settings; then a table with tests, figures and a report.
 
+    NAME is a setting, as tau=1,4,8, an option of the scheme, as q1=1,2,5, or what stands in braces in it.
+    Values with commas of their own stand in parentheses: 'scheme=lossless,lfl(q1=2,q2=2)'.
+
     lossyfl sweep q1=1,2,5 tau=1,4 --scheme lfl:q2=2 --seeds 3
+
+    lossyfl sweep level=1,2,5 --scheme 'lfl:q1={level},q2={level}' --baseline lossless
 
     Can be stopped and repeated, also with more values: nothing that is complete is run again.
     """
     settings, how = options.split_for_many(
-        options.merged(config, said), tuple(BUDGETS), "cross options of lean instead", of="a sweep"
+        options.merged(crossed.config, said),
+        tuple(BUDGETS),
+        "cross options of lean instead",
+        of="a sweep",
     )
-    if config is not None:
-        session.import_only(allow, [*said.values(), *axes])
-    from lossyfl.experiments.grid import axis, grid
-    from lossyfl.experiments.significance import check_confidence
+    if crossed.config is not None:
+        session.import_only(allow, [*said.values(), *axes, crossed.baseline])
+    from lossyfl.experiments.grid import axis
     from lossyfl.results.experiment import experiment
 
-    check_confidence(crossed.confidence, of="a sweep")
     chosen = [axis(text) for text in axes]
     _check_said(settings, [each.name for each in chosen])
-    base = experiment(settings)
-    for point in grid(chosen, base):
-        training.check(point.experiment, how.data_dir)
-    workers = training.start_workers(how)
-    if crossed.figures:
-        from lossyfl.extras import check_installed
+    _run(chosen, experiment(settings), crossed, how, out, output)
 
-        check_installed("matplotlib", extra="report")  # now, not after hours
+
+def _run(
+    axes: "Sequence[Axis]",
+    base: "Experiment",
+    crossed: Crossed,
+    how: "Execution",
+    out: Path,
+    output: options.Output,
+) -> None:
+    """All of it, once words have become settings."""
+    _check(axes, base, crossed, how.data_dir)
+    workers = training.start_workers(how)
     from lossyfl.experiments.sweep import plan_sweep
 
-    plan = plan_sweep(chosen, base, seeds, out, crossed.baseline, data_dir=how.data_dir)
-    if not output.quiet:
-        echo(_counts(plan, seeds), err=True)
-    failed = play(
-        plan.runs,
-        out,
-        workers=workers,
-        jobs=jobs or workers,
-        data_dir=how.data_dir,
-        quiet=output.quiet,
-    )
+    data, quiet = how.data_dir, output.quiet
+    plan = plan_sweep(axes, base, crossed.seeds, out, crossed.baseline, data_dir=data)
+    if not quiet:
+        echo(_counts(plan, crossed.seeds), err=True)
+    jobs = crossed.jobs or workers
+    failed = play(plan.runs, out, workers=workers, jobs=jobs, data_dir=data, quiet=quiet)
     _finish(plan, out, crossed, as_json=output.as_json)
     tell(failed)
+
+
+def _check(
+    axes: "Sequence[Axis]", base: "Experiment", crossed: Crossed, data_dir: Path | None
+) -> None:
+    """Raise for what is wrong, before anything takes time."""
+    from lossyfl.experiments.grid import grid
+    from lossyfl.experiments.significance import check_confidence
+    from lossyfl.extras import check_installed
+
+    check_confidence(crossed.confidence, of="a sweep")
+    for point in grid(axes, base):
+        training.check(point.experiment, data_dir)
+    if crossed.figures:
+        check_installed("matplotlib", extra="report")
 
 
 def _check_said(settings: dict[str, object], names: "Sequence[str]") -> None:

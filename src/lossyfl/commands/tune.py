@@ -12,13 +12,17 @@ from lossyfl.commands import options, session, training
 from lossyfl.commands.execution import OF_MANY_RUNS
 from lossyfl.commands.output import FIGURES, can_write, console, echo, echo_json
 from lossyfl.commands.spread import Said, of
+from lossyfl.commands.trials import show
 from lossyfl.errors import InputError, Stopped
 from lossyfl.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossyfl.experiments.tune import SearchResult, Trial
+    from lossyfl.commands.execution import Execution
+    from lossyfl.experiments.compare import Planned
+    from lossyfl.experiments.trials import Trial
+    from lossyfl.experiments.tune import Hopeless
     from lossyfl.experiments.vectors import CodedVector
     from lossyfl.results.experiment import Experiment
 
@@ -47,7 +51,7 @@ class Goal(NamedTuple):
     keep: Annotated[
         float | None,
         typer.Option(
-            help="The accuracy to keep, as 0.95. Default: that of lossless links.",
+            help="The accuracy to reach, as 0.95. Default: that of lossless links.",
             show_default=False,
         ),
     ] = None
@@ -57,6 +61,17 @@ class Goal(NamedTuple):
     extra: Annotated[
         str, typer.Option(help="Options of every scheme, as server_optimizer=adam.")
     ] = ""
+    seeds: Annotated[
+        int,
+        typer.Option(
+            help="Runs of each scheme, from --seed on; what is hopeless after the first has no other.",
+            min=1,
+        ),
+    ] = 3
+    confidence: Annotated[
+        float,
+        typer.Option(help="Of verdicts; one minus the rate at which a good scheme is given up."),
+    ] = 0.95
 
 
 def tune(
@@ -71,9 +86,15 @@ def tune(
 ) -> None:
     """Find the scheme with the fewest bytes that still learns as well, on short runs.
 
-    Without budgets: the lowest rates that keep the accuracy. With both budgets: the quantizer that learns
-    best within them. With --vector: every quantizer's size and error on a saved update. Can be stopped and
-    repeated: runs that are complete are not run again.
+    Without budgets: the lowest rates that keep the accuracy, that of lossless links or --keep. With both
+    budgets: the quantizer that learns best within them. Says which differences are within the noise of
+    seeds and of the test set. With --vector: every quantizer's size and error on a saved update.
+
+    lossyfl tune --rounds 50 --seeds 3
+
+    lossyfl tune --downlink-budget 300B --uplink-budget 300B
+
+    Can be stopped and repeated: runs that are complete are not run again.
     """
     if saved.vector:
         _check_untrained(said, config, goal)
@@ -89,20 +110,39 @@ def tune(
     )
     if config is not None:
         session.import_only(allow, [*said.values(), goal.extra])
+    _search(settings, how, (down, up), goal, out, output)
+
+
+def _search(
+    settings: dict[str, object],
+    how: "Execution",
+    budgets: tuple[str | None, str | None],
+    goal: Goal,
+    out: Path,
+    output: options.Output,
+) -> None:
+    """Train, judge, and show what was found."""
+    from lossyfl.experiments.racing import Race
     from lossyfl.experiments.tune import Question, answer, words
 
-    question = Question(tensors=(), **goal._asdict())
-    schemes = words(question, down, up)
+    race = Race(seeds=goal.seeds, confidence=goal.confidence)
+    question = Question(tensors=(), keep=goal.keep, tolerance=goal.tolerance, extra=goal.extra)
+    schemes = words(question, *budgets)
     base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
     from lossyfl.simulation.setup import prepare
 
-    tensors = prepare(replace(base, scheme="lossless"), how.data_dir).tensors
-    question = replace(question, tensors=tensors, rounds=base.rounds)
+    ready = prepare(replace(base, scheme="lossless"), how.data_dir)
+    question = replace(question, tensors=ready.tensors, rounds=base.rounds)
+    player = _Player(base, goal.seeds, out, workers, how.data_dir, output.quiet)
+    found = answer(question, *budgets, player.attempt, race)
+    from lossyfl.experiments.choice import choice
+    from lossyfl.experiments.tune_report import write_tune
 
-    def attempt(spec: str) -> "Trial":
-        return _try(base, spec, out, workers, how.data_dir, quiet=output.quiet)
-
-    _show(answer(question, down, up, attempt), as_json=output.as_json)
+    within = budgets[0] is not None
+    samples = ready.task.test.y.size
+    chosen = choice(question, found, confidence=goal.confidence, samples=samples, budgets=within)
+    page = write_tune(found, chosen, out)
+    show(found, chosen, page, as_json=output.as_json)
 
 
 def _check_untrained(said: Said, config: Path | None, goal: Goal) -> None:
@@ -127,64 +167,53 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _try(
-    base: "Experiment", spec: str, out: Path, workers: int, data_dir: Path | None, *, quiet: bool
-) -> "Trial":
-    """Run a scheme, unless it is there; one that diverges, or cannot keep to its budget, has failed."""
-    from lossyfl.commands.compare import play
-    from lossyfl.experiments.compare import plan
-    from lossyfl.experiments.tune import failure, trial
+class _Player(NamedTuple):
+    """Runs schemes: what all of them have in common."""
 
-    planned = plan(base, [spec], 1, out)
-    try:
-        failed = play(planned, out, workers=workers, data_dir=data_dir, quiet=quiet)
-    except (InputError, Stopped) as error:
-        cause = error.__cause__ if isinstance(error, Stopped) else error
-        if not spec.startswith("lean") or not isinstance(cause, InputError):
-            raise
-        return failure(spec, str(cause))
-    return failure(spec, "diverged") if failed else trial(spec, planned[0].folder)
+    base: "Experiment"
+    seeds: int
+    out: Path
+    workers: int
+    data_dir: Path | None
+    quiet: bool
 
+    def attempt(self, spec: str, hopeless: "Hopeless") -> "Trial":
+        """Run a scheme, unless it is there; one that diverges, or cannot keep to its budget, has failed."""
+        from lossyfl.experiments.compare import plan
+        from lossyfl.experiments.trials import failure, trial
 
-def _show(found: "SearchResult", *, as_json: bool) -> None:
-    from rich.table import Table
+        first, *others = plan(self.base, [spec], self.seeds, self.out)
+        why = self._play(first)
+        if why:
+            return failure(spec, why, [first.folder])
+        alone = trial(spec, [first.folder], given_up=True)
+        if alone.failed or (others and hopeless(alone.value)):
+            return alone
+        for each in others:
+            why = self._play(each)
+            if why:
+                return failure(spec, f"{why}, with seed {each.experiment.seed}", [first.folder])
+        return trial(spec, [first.folder, *(each.folder for each in others)])
 
-    from lossyfl.experiments.tune import frontier
-    from lossyfl.report.text import percent, size, size_down
+    def _play(self, planned: "Planned") -> str:
+        """Run one seed; why it came to nothing, empty if it did not."""
+        from lossyfl.commands.compare import play
 
-    tried, best = found.tried, found.best
-    front = frontier(list(tried.values()))
-    if as_json:
-        rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
-        echo_json({"trials": rows, "best": asdict(best) if best else None})
-        return
-    title = "Accuracy of the evaluations in the last fifth, ten at most; bytes per round after the initial"
-    table = Table(title=f"{title} model; * none is better in all three")
-    table.add_column("")
-    table.add_column("scheme", overflow="fold")
-    for name in ("accuracy", "down", "reply"):
-        table.add_column(name, justify="right")
-    for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
-        mark = "*" if each in front else ""
-        cells = (percent(each.accuracy), size_down(each.down, each.catch_up), size(each.up))
-        cells = ("failed", "", "") if each.failed else cells
-        table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
-    console().print(table)
-    for each in tried.values():
-        if each.failed:
-            echo(f"{each.scheme} failed: {each.failed}", err=True)
-    if best is None:
-        echo(f"{found.words}: none{_reached(list(tried.values()))}")
-    else:
-        echo(f"{found.words}: --scheme '{best.scheme}'")
-
-
-def _reached(tried: "Sequence[Trial]") -> str:
-    """The best accuracy of all, if there is one."""
-    from lossyfl.report.text import percent
-
-    best = max((each.accuracy for each in tried if not each.failed), default=None)
-    return "" if best is None else f"; the best of all was {percent(best)}"
+        try:
+            failed = play(
+                [planned],
+                self.out,
+                workers=self.workers,
+                data_dir=self.data_dir,
+                quiet=self.quiet,
+            )
+        except (InputError, Stopped) as error:
+            cause = error.__cause__ if isinstance(error, Stopped) else error
+            spec = planned.experiment.scheme
+            if not spec.startswith("lean") or not isinstance(cause, InputError):
+                raise
+            return str(cause)
+        return "diverged" if failed else ""
 
 
 def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:

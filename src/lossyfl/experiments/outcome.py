@@ -10,7 +10,7 @@ from statistics import fmean
 
 from lossyfl.report.text import MISSING
 from lossyfl.results.directory import Results
-from lossyfl.results.records import Round, is_number, read_rounds
+from lossyfl.results.records import Round, is_number
 from lossyfl.results.summary import summarize
 
 LAST = 10
@@ -62,12 +62,16 @@ class RunOutcome:
     """What one run came to.
 
     value:     how well it learned; None if it was never evaluated, or diverged
-    down, up:  bytes of a round after the initial model: of a broadcast, and of one reply, the mean
+    down:      bytes of a round after the initial model, the mean: of a broadcast; where every participant is
+               sent frames of its own, of what one of them is
+    catch_up:  of `down`, what devices were sent that had missed more than the newest update
+    up:        of one reply, the mean
     saving_*:  times fewer bytes than 32-bit floats, over the whole run
     """
 
     value: float | None
     down: float
+    catch_up: float
     up: float
     saving_down: float
     saving_up: float
@@ -76,15 +80,17 @@ class RunOutcome:
 def outcome(folder: Path) -> RunOutcome | None:
     """What the run in a results directory came to; None without a round."""
     results = Results(folder)
-    rounds = read_rounds(results.rounds)
+    rounds = results.rounds_as_sent()
     if not rounds:
         return None
     late = late_values(rounds) if results.state() != "diverged" else []
     later, sums = rounds[1:] or rounds, summarize(rounds)
     replies = sum(each.replies for each in later)
+    receivers = max(sum(each.replies + each.late if each.copies else 1 for each in later), 1)
     return RunOutcome(
         value=fmean(late) if late else None,
-        down=sum(each.handed.nbytes for each in later) / len(later),
+        down=sum(each.handed.nbytes for each in later) / receivers,
+        catch_up=sum(each.handed.catch_up for each in later) / receivers,
         up=sum(each.up.nbytes for each in later) / max(replies, 1),
         saving_down=sums.saving_down,
         saving_up=sums.saving_up,

@@ -61,7 +61,8 @@ def _difference(table: SweepTable) -> str:
 
 def short_heads(table: SweepTable) -> list[str]:
     """The same for a terminal, without bytes."""
-    return [name for name in heads(table) if not name.startswith("bytes")]
+    whole, short = _difference(table), f"from {table.against}"
+    return [name.replace(whole, short) for name in heads(table) if not name.startswith("bytes")]
 
 
 def short_cells(table: SweepTable, row: SweepRow) -> list[str]:

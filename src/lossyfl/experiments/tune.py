@@ -4,28 +4,25 @@
 be kept; then both links at the highest rate; then the downlink at ever lower ones while accuracy is kept;
 then the uplink; then other quantizers one rate below, on either link. `within` is the other question: of all
 quantizers that can keep to a budget, which learns best. Both depend on nothing but what was tried, so a
-search can be stopped and repeated.
+search can be stopped and repeated. Schemes run several seeds; one that is hopeless after its first runs no
+other (`racing`). `choice` says how much of what was found is more than noise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from statistics import fmean
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from lossyfl.compressors.budgeted import SMALLEST
 from lossyfl.errors import InputError
+from lossyfl.experiments.outcome import ACCURACY
+from lossyfl.experiments.racing import Race
+from lossyfl.experiments.trials import Trial, failure
 from lossyfl.protocol.schemes import scheme
 from lossyfl.quantizers.targets import target
 from lossyfl.registry import items
-from lossyfl.results.directory import Results
-from lossyfl.results.records import Round, is_number
 from lossyfl.types import Shape
 from lossyfl.wire.shapes import entries_of
 
-LAST = 10
-"""Evaluations at the end of a run whose mean is its accuracy, at most: of those in its last part."""
-LATE = 5
-"""One of so many parts is the last: before, a short run has learned too little to be judged by."""
 RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
 """The rates to try, from the highest down."""
 ROUNDING = 1e-9
@@ -38,56 +35,9 @@ OTHERS = ("predict=true", "down=sparse_ternary,up=sparse_ternary")
 """What may keep the accuracy at a rate at which a dead zone does not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """What a scheme came to: accuracy of its last evaluations, and bytes per round after the initial model.
-
-    down:   of a broadcast; where every participant is sent frames of its own, what one of them is, the mean
-    up:     of one reply, the mean
-    catch_up: of `down`, what devices were sent that had missed more than the newest update
-    failed: why it came to nothing, empty if it did not
-    """
-
-    scheme: str
-    accuracy: float
-    down: float
-    up: float
-    catch_up: float = 0.0
-    failed: str = ""
-
-
 def _is_of_server(option: str) -> bool:
     """Whether an option says what the server does with exact updates, too."""
     return option.startswith("server_")
-
-
-def failure(spec: str, why: str) -> Trial:
-    """The trial of a scheme that cannot be used."""
-    return Trial(scheme=spec, accuracy=0.0, down=0.0, up=0.0, failed=why)
-
-
-def trial(spec: str, folder: Path) -> Trial:
-    """The trial that a results directory holds."""
-    rounds = Results(folder).rounds_as_sent()
-    accuracies = late_accuracies(rounds)
-    later = rounds[1:] or rounds
-    replies = sum(each.replies for each in later)
-    receivers = sum(each.replies + each.late if each.copies else 1 for each in later)
-    return Trial(
-        scheme=spec,
-        accuracy=fmean(accuracies) if accuracies else 0.0,
-        down=sum(each.handed.nbytes for each in later) / max(receivers, 1),
-        up=sum(each.up.nbytes for each in later) / max(replies, 1),
-        catch_up=sum(each.handed.catch_up for each in later) / max(receivers, 1),
-    )
-
-
-def late_accuracies(rounds: Sequence[Round]) -> list[float]:
-    """Accuracies in the last part of a run, the last ones of them; the very last where none is there."""
-    late = rounds[-max(len(rounds) // LATE, 1) :]
-    accuracies = [each.accuracy for each in rounds if is_number(each.accuracy)]
-    there = sum(is_number(each.accuracy) for each in late)
-    return accuracies[-min(max(there, 1), LAST) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +46,7 @@ class Question:
 
     tensors:   shapes of the model's
     rounds:    of every run, if that is known
-    keep:      the accuracy to keep; None for that of lossless links
+    keep:      how well to learn; None for as well as lossless links
     tolerance: how far below that is still kept
     extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
     """
@@ -160,11 +110,19 @@ class Question:
         if lossless.failed:
             allowed = "one that lossless links can do"
             raise InputError("training", of="tune", allowed=allowed, got=lossless.failed)
-        return lossless.accuracy - self.tolerance
+        return lossless.value - ACCURACY.sign * self.tolerance
 
     def is_kept(self, each: Trial, tried: Mapping[str, Trial]) -> bool:
-        """Whether a trial has the accuracy."""
-        return not each.failed and each.accuracy >= self.least(tried) - ROUNDING
+        """Whether a trial learned well enough, in the mean over its seeds."""
+        if each.failed or each.given_up:
+            return False
+        return ACCURACY.sign * (each.value - self.least(tried)) >= -ROUNDING
+
+
+Hopeless: TypeAlias = Callable[[float], bool]
+"""Whether what the first seed of a scheme came to makes others needless."""
+Attempt: TypeAlias = Callable[[str, Hopeless], Trial]
+"""Runs a scheme over all seeds, or one if that is hopeless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,30 +139,64 @@ class SearchResult:
 
 
 def answer(
-    question: Question, down: str | None, up: str | None, attempt: Callable[[str], Trial]
+    question: Question,
+    down: str | None,
+    up: str | None,
+    attempt: Attempt,
+    race: Race | None = None,
 ) -> SearchResult:
     """The best scheme under the budgets `down` and `up`, or without any the one with the fewest bytes.
 
     attempt: the trial of a scheme that can be used; takes long
+    race:    how many seeds each has, and how sure a verdict is
     """
     tried: dict[str, Trial] = {}
+    chosen = race or Race()
     if down is None and up is None:
         question.check(question.spec("lean"))  # wrong options are found before lossless links run
         question.check_rates()
+        chosen = replace(chosen, tests=2 * (len(question.rates) + len(OTHERS)) + 1)
         while (spec := lower(question, tried)) is not None:
-            tried[spec] = attempt(spec)
+            tried[spec] = attempt(spec, _hopeless_to_keep(question, tried, chosen))
         words = "fewest bytes with the accuracy kept"
         return SearchResult(tried=tried, best=fewest(question, tried), words=words)
     specs = within(question, down, up)
+    chosen = replace(chosen, tests=len(specs) * (len(specs) - 1) // 2)
     for spec in (question.spec("lossless"), *specs):
         try:
             question.check(spec)
         except InputError as error:
             tried[spec] = failure(spec, str(error))
         else:
-            tried[spec] = attempt(spec)
+            tried[spec] = attempt(spec, _hopeless_to_win(specs, tried, chosen))
     words = "learns best within the budgets"
     return SearchResult(tried=tried, best=best_within(specs, tried), words=words)
+
+
+def _hopeless_to_keep(question: Question, tried: Mapping[str, Trial], race: Race) -> Hopeless:
+    """Whether a first seed says that a scheme will not learn well enough."""
+    reference = tried.get(question.spec("lossless"))
+    if reference is None and question.keep is None:
+        return _never  # it is the reference itself
+    alike = [each.values for each in tried.values() if question.is_kept(each, tried)]
+    alike += [reference.values] if reference and question.keep is None else []
+    seeds = len(reference.values) if reference and question.keep is None else 0
+    least = question.least(tried)
+    return lambda first: race.is_hopeless(first, least, alike, seeds)
+
+
+def _hopeless_to_win(specs: Sequence[str], tried: Mapping[str, Trial], race: Race) -> Hopeless:
+    """Whether a first seed says that a scheme will not learn as well as the best before it."""
+    best = best_within([spec for spec in specs if spec in tried], tried)
+    if best is None:
+        return _never
+    return lambda first: race.is_hopeless(first, best.value, [best.values], len(best.values))
+
+
+def _never(first: float) -> bool:
+    """All seeds are run."""
+    del first
+    return False
 
 
 def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
@@ -266,23 +258,6 @@ def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
 
 def best_within(specs: Sequence[str], tried: Mapping[str, Trial]) -> Trial | None:
     """Of schemes under a budget, the one that learned best; the fewest bytes decide between equals."""
-    some = [tried[spec] for spec in specs if not tried[spec].failed]
-    return max(some, key=lambda t: (t.accuracy, -(t.down + t.up)), default=None)
-
-
-def frontier(tried: Sequence[Trial]) -> list[Trial]:
-    """Those that came to something, and to which no other is at least as good in all and better in one.
-
-    >>> a = Trial(scheme="a", accuracy=0.9, down=10, up=10)
-    >>> b = Trial(scheme="b", accuracy=0.9, down=10, up=20)
-    >>> [each.scheme for each in frontier([a, b])]
-    ['a']
-    """
-
-    def beats(one: Trial, other: Trial) -> bool:
-        better = (one.accuracy >= other.accuracy, one.down <= other.down, one.up <= other.up)
-        same = (one.accuracy, one.down, one.up) == (other.accuracy, other.down, other.up)
-        return all(better) and not same
-
-    some = [each for each in tried if not each.failed]
-    return [each for each in some if not any(beats(other, each) for other in some)]
+    some = [tried[spec] for spec in specs if not (tried[spec].failed or tried[spec].given_up)]
+    sign = ACCURACY.sign
+    return max(some, key=lambda t: (sign * t.value, -(t.down + t.up)), default=None)
