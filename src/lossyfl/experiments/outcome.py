@@ -80,7 +80,7 @@ class RunOutcome:
 def outcome(folder: Path) -> RunOutcome | None:
     """What the run in a results directory came to; None without a round."""
     results = Results(folder)
-    rounds = results.rounds_as_sent()
+    rounds = results.rounds_as_sent() if results.rounds.is_file() else []
     if not rounds:
         return None
     late = late_values(rounds) if results.state() != "diverged" else []

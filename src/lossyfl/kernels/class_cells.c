@@ -28,7 +28,7 @@ int64_t KERNEL(bin_by_class)(const float *restrict x, int64_t x_len, const uint8
   if (!all_below(classes, x_len, counts_len / (2 * bins), 0)) return -1;
   for (int64_t i = 0; i < x_len; i++) {
     const int64_t place = place_in_class(x[i], classes[i], first, bins);
-    counts[place]++;
+    counts[place] = plus(counts[place], 1);
     sums[place] += fabs((double)x[i]);
   }
   return 0;

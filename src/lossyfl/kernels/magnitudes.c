@@ -39,7 +39,7 @@ double KERNEL(bin_magnitudes)(const float *restrict x, int64_t x_len, int64_t st
     for (int64_t i = 0; i < end - at; i++) {
       const double value = fabs((double)own[i]);
       const uint32_t place = float_bits(own[i]) >> 16, bin = place & (BINS - 1);
-      counts[place]++;
+      counts[place] = plus(counts[place], 1);
       sums[bin] += value;
       energy += value * value;
       least = bin < least ? bin : least;

@@ -12,15 +12,20 @@ another processor, and `tests/kernels/fuzz.py` begins with them. All numbers in 
 """
 
 import argparse
+import importlib
 import json
+import pkgutil
 import struct
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from tests.kernels.platforms.directly import call_directly
 
+from lossyfl import kernels
 from lossyfl.kernels import native
 
 Kernel = Callable[..., Any]
@@ -29,13 +34,14 @@ Kernel = Callable[..., Any]
 class Recorder:
     """Writes down every call of a kernel.
 
-    signatures: of the kernels called so far, by the name that the library has for them
+    signatures: of all kernels imported so far, by the names that the library has for them
+    calls: how many of each
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self.signatures: dict[str, str] = {}
-        self.calls = 0
+        self.calls = Counter[str]()
 
     def native(self, signature: str) -> Callable[[Kernel], Kernel]:
         """What stands for `native.native` while kernels are imported."""
@@ -43,6 +49,8 @@ class Recorder:
 
         def watched(reference: Kernel) -> Kernel:
             kernel = chosen(reference)
+            for kind in ("_u8", "_u16") if "s[]" in signature else ("",):
+                self.signatures[reference.__name__ + kind] = signature
 
             def call(*arguments: Any) -> Any:  # noqa: ANN401
                 return self.record(kernel, reference.__name__, signature, arguments)
@@ -58,7 +66,6 @@ class Recorder:
         either = [a for word, a in zip(words, arguments, strict=True) if word.startswith("s[]")]
         if either:
             name += f"_u{8 * either[0].itemsize}"
-        self.signatures.setdefault(name, signature)
         call = bytearray()
         for word, argument in zip(words, arguments, strict=True):
             if "[]" in word:
@@ -72,7 +79,7 @@ class Recorder:
             if word.endswith("!"):
                 call += _little(argument)
         self.file.write(struct.pack("<II", list(self.signatures).index(name), len(call)) + call)
-        self.calls += 1
+        self.calls[name] += 1
         return given
 
 
@@ -89,15 +96,19 @@ def _little(array: Any) -> bytes:  # noqa: ANN401
 original = native.native
 
 
-def record(path: Path, vectors: int) -> Recorder:
+def record(path: Path, vectors: int, entries: int) -> Recorder:
     """Write the calls; kernels must not have been imported before."""
     assert not any(name.startswith("lossyfl.wire") for name in sys.modules)
     with path.open("wb") as file:
         recorder = Recorder(file)
         native.native = recorder.native
+        for module in pkgutil.iter_modules(kernels.__path__):
+            if not module.name.startswith("_"):  # the library itself
+                importlib.import_module(f"{kernels.__name__}.{module.name}")
         _golden()
-        _random(vectors)
+        _random(vectors, entries)
         _rounds()
+        call_directly(max(1, vectors // 10), entries)
     return recorder
 
 
@@ -122,13 +133,13 @@ QUANTIZERS = (
 )  # fmt: skip
 
 
-def _random(vectors: int) -> None:
+def _random(vectors: int, longest: int) -> None:
     """Vectors of all sizes and shapes through every quantizer in turn."""
     from lossyfl import decode, encode, quantizer, stream
 
     rng = np.random.default_rng(2020)
     for i in range(vectors):
-        entries = int(rng.integers(40, 700 if i % 50 else 20_000))
+        entries = int(rng.integers(min(40, longest - 1), longest if i % 50 else 20_000))
         x = rng.laplace(size=entries) ** (1 + 2 * (i % 3)) * 10.0 ** rng.integers(-6, 6)
         x[rng.random(entries) < rng.choice([0, 0.5])] = 0
         x[0] = 1
@@ -172,10 +183,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path)
     parser.add_argument("--vectors", type=int, default=1000)
+    parser.add_argument("--entries", type=int, default=700, help="of most vectors, below this")
     chosen = parser.parse_args()
-    recorder = record(chosen.path, chosen.vectors)
+    recorder = record(chosen.path, chosen.vectors, chosen.entries)
     chosen.path.with_suffix(".json").write_text(json.dumps(recorder.signatures, indent=1) + "\n")
-    print(f"{recorder.calls:,} calls of {len(recorder.signatures)} kernels")
+    print(f"{recorder.calls.total():,} calls of {len(recorder.calls)} kernels")
+    if missed := recorder.signatures.keys() - recorder.calls:
+        sys.exit(f"never called: {', '.join(sorted(missed))}")
 
 
 if __name__ == "__main__":
