@@ -71,7 +71,7 @@ class RunOutcome:
 
     value: float | None
     down: float
-    catch_up: float
+    catch_up: float = 0.0
     up: float
     saving_down: float
     saving_up: float
