@@ -1,5 +1,6 @@
 """Strategy and mod together, in one process: Flower's strategies, apps and messages, no network."""
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from lossyfl.adapters.remembered import Remembered
 from lossyfl.errors import InputError
 from lossyfl.files import snapshot
 from lossyfl.flower import LossyMod, LossyStrategy, lossy_mod
+from lossyfl.protocol.broadcaster import Broadcaster
 
 
 @pytest.mark.parametrize("name", INNER)
@@ -40,11 +42,34 @@ def test_every_strategy_learns_as_it_does_plain(name: str, tmp_path: Path) -> No
         "ltgm:q1=64",
         "lean:down_budget=4bit,up=topk,first_budget=8bit",
         "lean:down_budget=4bit,predict=true",
+        "lean:down_budget=4bit,first_budget=8bit,grid=true",
+        "lfl:grid=true",
     ],
 )
 def test_every_scheme(spec: str, tmp_path: Path) -> None:
     lossy = LossyStrategy(inner(), spec)
     assert final(play(lossy, LocalGrid(make_app(lossy_mod), NODES, tmp_path))) > 0.8
+
+
+def test_nodes_that_were_not_asked_catch_up_in_one_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same training to the bit as with updates one by one, and fewer bytes down."""
+
+    def trained(folder: Path) -> tuple[list[bytes], int]:
+        random.seed(5)  # by which Flower samples nodes
+        lossy = LossyStrategy(
+            inner(fraction_train=0.3), "lean:down_budget=2bit,first_budget=8bit,grid=true"
+        )
+        result = play(lossy, LocalGrid(make_app(lossy_mod), NODES, folder))
+        bits = [array.numpy().tobytes() for array in result.arrays.values()]
+        return bits, sum(each.down.unicast for each in lossy.rounds)
+
+    merged, fewer = trained(tmp_path / "merged")
+    monkeypatch.setattr(Broadcaster, "_merged", lambda *_: b"")
+    one_by_one, more = trained(tmp_path / "one by one")
+    assert merged == one_by_one
+    assert fewer < more
 
 
 class TestEvaluation:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from tests.fuzz.choices import Choices
-from tests.fuzz.grammar import DRIFT, MODEL, REPLY, UPDATE, Place, make_frame
+from tests.fuzz.grammar import DRIFT, MERGED, MODEL, REPLY, UPDATE, Place, make_frame
 from tests.fuzz.guided import Target
 from tests.fuzz.mutate import PLAIN, TEXT
 from tests.helpers import laplace, seal
@@ -26,7 +26,7 @@ ENTRIES = 64
 MAX_ENTRIES = 1 << 17
 SCHEMES = (
     "lfl", "lgm", "ltgm", "lb", "lossless", "lean", "lean:predict=true", "lfl:server_optimizer=momentum",
-    "lfl:server_optimizer=adam",
+    "lfl:server_optimizer=adam", "lfl:grid=true",
 )  # fmt: skip
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -157,7 +157,7 @@ def _receive_seeds() -> Sequence[bytes]:
             head = bytes([number, at, 1, 0])
             seeds += [head + frame for frame in frames]
             seeds.append(bytes([number, at, 1, len(frames) - 1]) + frames[-1])
-            held, kinds = device.held, (MODEL, UPDATE, UPDATE, DRIFT)
+            held, kinds = device.held, (MODEL, UPDATE, UPDATE, DRIFT, MERGED)
             place = Place(kinds=kinds, entries=ENTRIES, round=held.round + 1, digest=held.digest)
             seeds += [head + frame for frame in grammar_frames(10, place)]
     return seeds

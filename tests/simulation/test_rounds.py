@@ -71,6 +71,7 @@ def by_hand(setup: Setup, tensors: Sequence[Shape] | None = None) -> tuple[bytes
         for m in server.listeners:
             if not away[m]:
                 devices[m].receive(server.frames_for(m, devices[m].held))
+                assert devices[m].held == server.held
         for m in server.participants:
             theta = trainer.train(m, t, devices[m].estimate.copy(), OptimizerMoments()).theta.copy()
             reply = devices[m].reply(theta)
@@ -120,6 +121,8 @@ def model(folder: Path) -> bytes:
         "lean:up_budget=300B,first_budget=200B",
         "lean:down=dithered",
         "lean:down_budget=300B,predict=true",
+        "lfl:grid=true",
+        "lean:first_budget=200B,down_budget=200B,grid=true",
     ],
 )
 @pytest.mark.parametrize(
