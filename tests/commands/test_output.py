@@ -34,6 +34,7 @@ from lossyfl.report.groups import Group
 from lossyfl.report.runs import About, Run
 from lossyfl.report.text_table import TextTable
 from lossyfl.results.experiment import Experiment
+from lossyfl.tasks.metrics import ACCURACY
 from scripts import deploy_demo
 
 SOURCES = Path(cli.__file__).parent
@@ -104,8 +105,8 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def show_trials() -> None:
-    good = Trial(scheme=EVIL, accuracy=0.9, down=1.0, up=1.0)
-    tune._show(SearchResult(tried={EVIL: good}, best=None, words="none"), as_json=False)
+    good = Trial(scheme=EVIL, value=0.9, down=1.0, up=1.0)
+    tune._show(SearchResult(tried={EVIL: good}, best=None, words="none"), ACCURACY, as_json=False)
 
 
 def show_vector() -> None:

@@ -17,7 +17,7 @@ from lossyfl.experiments.tune import (
     failure,
     fewest,
     frontier,
-    late_accuracies,
+    late_values,
     lower,
     within,
 )
@@ -41,9 +41,7 @@ def search(
         down, up, options = found[0] if found else (-1, -1, "")
         more = 1 if options == better else 0
         good = down <= least_down + more and up <= least_up + more
-        tried[spec] = Trial(
-            scheme=spec, accuracy=0.95 if good else 0.94, down=2.0**-down, up=2.0**-up
-        )
+        tried[spec] = Trial(scheme=spec, value=0.95 if good else 0.94, down=2.0**-down, up=2.0**-up)
     return tried
 
 
@@ -66,10 +64,10 @@ def test_other_quantizers_may_go_lower(options: str) -> None:
 
 
 def test_a_loss_of_just_the_tolerance_is_kept() -> None:
-    lossless = Trial(scheme=ASK.spec("lossless"), accuracy=0.97388888888888888, down=9, up=9)
-    just = Trial(scheme=ASK.lean(0, 0), accuracy=0.96888888888888877, down=1, up=1)
+    lossless = Trial(scheme=ASK.spec("lossless"), value=0.97388888888888888, down=9, up=9)
+    just = Trial(scheme=ASK.lean(0, 0), value=0.96888888888888877, down=1, up=1)
     tried = {each.scheme: each for each in (lossless, just)}
-    assert lossless.accuracy - just.accuracy > ASK.tolerance  # by rounding
+    assert lossless.value - just.value > ASK.margin(lossless.value)  # by rounding
     assert fewest(ASK, tried) == just
 
 
@@ -85,7 +83,7 @@ def test_nothing_on_the_frontier_is_beaten() -> None:
     assert front
     for each in front:
         assert not any(
-            o.accuracy > each.accuracy and o.down < each.down and o.up < each.up for o in tried
+            o.value > each.value and o.down < each.down and o.up < each.up for o in tried
         )
 
 
@@ -97,8 +95,8 @@ def test_rates_that_say_nothing_are_left_out() -> None:
 
 def test_best_within_budgets_is_never_lossless() -> None:
     specs = within(ASK, "2kB", "1kB")
-    tried = {s: Trial(scheme=s, accuracy=0.9 - i / 100, down=9, up=9) for i, s in enumerate(specs)}
-    tried["lossless"] = Trial(scheme="lossless", accuracy=0.99, down=1000, up=1000)
+    tried = {s: Trial(scheme=s, value=0.9 - i / 100, down=9, up=9) for i, s in enumerate(specs)}
+    tried["lossless"] = Trial(scheme="lossless", value=0.99, down=1000, up=1000)
     assert best_within(specs, tried) == tried[specs[0]]
 
 
@@ -130,7 +128,9 @@ def test_budgets_that_are_none_are_refused_before_anything_is_trained(
 def test_an_accuracy_to_keep_and_budgets_are_two_questions() -> None:
     with pytest.raises(InputError, match="keep of tune must be left out where budgets say"):
         within(Question(tensors=(100_000,), keep=0.9), "2kB", "1kB")
-    with pytest.raises(InputError, match=r"keep of tune must be an accuracy in \(0, 1\], got 90"):
+    with pytest.raises(
+        InputError, match=r"keep of tune must be the accuracy to keep, in \(0, 1\], got 90"
+    ):
         Question(tensors=(100_000,), keep=90)
 
 
@@ -148,7 +148,9 @@ def test_what_is_tried_is_no_extra(extra: str) -> None:
 
 def test_a_short_run_is_judged_by_its_end() -> None:
     def late(accuracies: list[float | None]) -> list[float]:
-        return late_accuracies([replace(long(0, 1)[0], accuracy=each) for each in accuracies])
+        return late_values(
+            [replace(long(0, 1)[0], metrics={"accuracy": each}) for each in accuracies]
+        )
 
     assert late([k / 100 for k in range(100)]) == [k / 100 for k in range(90, 100)]
     assert late([0.1 * k for k in range(10)]) == [0.8, 0.9]
@@ -157,7 +159,7 @@ def test_a_short_run_is_judged_by_its_end() -> None:
 
 
 def test_what_failed_is_neither_kept_nor_on_the_frontier() -> None:
-    lossless = Trial(scheme=ASK.spec("lossless"), accuracy=0.1, down=9, up=9)
+    lossless = Trial(scheme=ASK.spec("lossless"), value=0.1, down=9, up=9)
     failed = failure("lean", "diverged")
     tried = {each.scheme: each for each in (lossless, failed)}
     assert fewest(ASK, tried) == lossless

@@ -11,27 +11,31 @@ if TYPE_CHECKING:
 
     from lossyfl.report import Group
 
-HEADS = ("scheme", "accuracy", "down", "up", "saves down", "up")
+COSTS = ("down", "up", "saves down", "up")
 
 
 def show(groups: "Sequence[Group]", title: str, screen: "Console | None" = None) -> None:
-    """A row for every scheme; it fits 80 columns, long schemes are folded."""
+    """A row for every scheme; with one metric it fits 80 columns, long schemes are folded."""
     from rich.table import Table
     from rich.text import Text
 
     from lossyfl.errors import printable
     from lossyfl.report.rows import row
-    from lossyfl.report.text import percent, size
+    from lossyfl.report.tables import metrics_of
+    from lossyfl.report.text import size
 
+    metrics = metrics_of(groups)
     table = Table(title=title, title_justify="left")
-    table.add_column(HEADS[0], overflow="fold")
-    for name in HEADS[1:]:
+    table.add_column("scheme", overflow="fold")
+    for name in (*(Text(printable(each.name)) for each in metrics), *COSTS):
         table.add_column(name, justify="right", no_wrap=True)
     for group in groups:
         r = row(group)
         sizes = (size(r.nbytes.down or 0), size(r.nbytes.up or 0))
         savings = (f"{r.saving.down or 1:.1f}x", f"{r.saving.up or 1:.1f}x")
-        table.add_row(Text(printable(_label(group))), percent(r.last), *sizes, *savings)
+        values = {each.name: value for each, value in ((r.metric, r.last), *r.more)}
+        shown = (Text(printable(each.text(values.get(each.name)))) for each in metrics)
+        table.add_row(Text(printable(_label(group))), *shown, *sizes, *savings)
     (screen or console()).print(table)
 
 

@@ -18,9 +18,10 @@ from lossyfl.extras import require
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossyfl.experiments.compare import Planned
     from lossyfl.experiments.tune import SearchResult, Trial
     from lossyfl.experiments.vectors import CodedVector
-    from lossyfl.results.experiment import Experiment
+    from lossyfl.tasks.metrics import Metric
 
 LINKS = ("downlink_budget", "uplink_budget")
 
@@ -47,13 +48,20 @@ class Goal(NamedTuple):
     keep: Annotated[
         float | None,
         typer.Option(
-            help="The accuracy to keep, as 0.95. Default: that of lossless links.",
+            help="The accuracy to keep, as 0.95, or value of the task's metric. "
+            "Default: that of lossless links.",
             show_default=False,
         ),
     ] = None
     tolerance: Annotated[
-        float, typer.Option(help="How far below the accuracy of lossless links is kept.", min=0)
-    ] = 0.005
+        float | None,
+        typer.Option(
+            help="How much worse than lossless links is kept. Default: 0.005 of an accuracy, "
+            "else 1 % of the value.",
+            show_default=False,
+            min=0,
+        ),
+    ] = None
     extra: Annotated[
         str, typer.Option(help="Options of every scheme, as server_optimizer=adam.")
     ] = ""
@@ -71,7 +79,7 @@ def tune(
 ) -> None:
     """Find the scheme with the fewest bytes that still learns as well, on short runs.
 
-    Without budgets: the lowest rates that keep the accuracy. With both budgets: the quantizer that learns
+    Without budgets: the lowest rates that keep the metric. With both budgets: the quantizer that learns
     best within them. With --vector: every quantizer's size and error on a saved update. Can be stopped and
     repeated: runs that are complete are not run again.
     """
@@ -90,19 +98,24 @@ def tune(
     if config is not None:
         session.import_only(allow, [*said.values(), goal.extra])
     from lossyfl.experiments.tune import Question, answer, words
+    from lossyfl.tasks.metrics import Metric
 
-    question = Question(tensors=(), **goal._asdict())
+    unknown = Metric(name="metric")  # what it is, the task says when it is loaded
+    question = Question(tensors=(), metric=unknown, **goal._asdict())
     schemes = words(question, down, up)
     base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
+    from lossyfl.experiments.compare import plan
     from lossyfl.simulation.setup import prepare
 
-    tensors = prepare(replace(base, scheme="lossless"), how.data_dir).tensors
-    question = replace(question, tensors=tensors, rounds=base.rounds)
+    setup = prepare(replace(base, scheme="lossless"), how.data_dir)
+    metric = setup.task.metrics[0]
+    question = replace(question, tensors=setup.tensors, rounds=base.rounds, metric=metric)
 
     def attempt(spec: str) -> "Trial":
-        return _try(base, spec, out, workers, how.data_dir, quiet=output.quiet)
+        planned = plan(base, [spec], 1, out)
+        return _try(planned, metric, workers, how.data_dir, quiet=output.quiet)
 
-    _show(answer(question, down, up, attempt), as_json=output.as_json)
+    _show(answer(question, down, up, attempt), metric, as_json=output.as_json)
 
 
 def _check_untrained(said: Said, config: Path | None, goal: Goal) -> None:
@@ -128,45 +141,45 @@ def _text(value: object) -> str | None:
 
 
 def _try(
-    base: "Experiment", spec: str, out: Path, workers: int, data_dir: Path | None, *, quiet: bool
+    planned: "list[Planned]", metric: "Metric", workers: int, data_dir: Path | None, *, quiet: bool
 ) -> "Trial":
     """Run a scheme, unless it is there; one that diverges, or cannot keep to its budget, has failed."""
     from lossyfl.commands.compare import play
-    from lossyfl.experiments.compare import plan
     from lossyfl.experiments.tune import failure, trial
 
-    planned = plan(base, [spec], 1, out)
+    folder, spec = planned[0].folder, planned[0].experiment.scheme
     try:
-        failed = play(planned, out, workers=workers, data_dir=data_dir, quiet=quiet)
+        failed = play(planned, folder.parent, workers=workers, data_dir=data_dir, quiet=quiet)
     except (InputError, Stopped) as error:
         cause = error.__cause__ if isinstance(error, Stopped) else error
         if not spec.startswith("lean") or not isinstance(cause, InputError):
             raise
         return failure(spec, str(cause))
-    return failure(spec, "diverged") if failed else trial(spec, planned[0].folder)
+    return failure(spec, "diverged") if failed else trial(spec, folder, metric)
 
 
-def _show(found: "SearchResult", *, as_json: bool) -> None:
+def _show(found: "SearchResult", metric: "Metric", *, as_json: bool) -> None:
     from rich.table import Table
 
     from lossyfl.experiments.tune import frontier
-    from lossyfl.report.text import percent, size
+    from lossyfl.report.text import size
 
     tried, best = found.tried, found.best
-    front = frontier(list(tried.values()))
+    front = frontier(list(tried.values()), metric)
     if as_json:
         rows = [asdict(each) | {"frontier": each in front} for each in tried.values()]
-        echo_json({"trials": rows, "best": asdict(best) if best else None})
+        best_row = asdict(best) if best else None
+        echo_json({"metric": metric.name, "trials": rows, "best": best_row})
         return
-    title = "Accuracy of the evaluations in the last fifth, ten at most; bytes per round after the initial"
-    table = Table(title=f"{title} model; * none is better in all three")
+    title = f"The {metric.name} is of the evaluations in the last fifth, ten at most; bytes are per round"
+    table = Table(title=f"{title} after the initial model; * none is better in all three")
     table.add_column("")
     table.add_column("scheme", overflow="fold")
-    for name in ("accuracy", "broadcast", "reply"):
+    for name in (metric.name, "broadcast", "reply"):
         table.add_column(name, justify="right")
     for each in sorted(tried.values(), key=lambda each: -(each.down + each.up)):
         mark = "*" if each in front else ""
-        cells = (percent(each.accuracy), size(each.down), size(each.up))
+        cells = (metric.text(each.value), size(each.down), size(each.up))
         cells = ("failed", "", "") if each.failed else cells
         table.add_row(mark, each.scheme, *cells, style="bold" if each == best else None)
     console().print(table)
@@ -174,17 +187,15 @@ def _show(found: "SearchResult", *, as_json: bool) -> None:
         if each.failed:
             echo(f"{each.scheme} failed: {each.failed}", err=True)
     if best is None:
-        echo(f"{found.words}: none{_reached(list(tried.values()))}")
+        echo(f"{found.words}: none{_reached(list(tried.values()), metric)}")
     else:
         echo(f"{found.words}: --scheme '{best.scheme}'")
 
 
-def _reached(tried: "Sequence[Trial]") -> str:
-    """The best accuracy of all, if there is one."""
-    from lossyfl.report.text import percent
-
-    best = max((each.accuracy for each in tried if not each.failed), default=None)
-    return "" if best is None else f"; the best of all was {percent(best)}"
+def _reached(tried: "Sequence[Trial]", metric: "Metric") -> str:
+    """The best value of all, if there is one."""
+    best = metric.best([each.value for each in tried if not each.failed])
+    return "" if best is None else f"; the best of all was {metric.text(best)}"
 
 
 def _vectors(paths: list[Path], limit: str | None, figure: Path | None, *, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """The scheme with the fewest bytes that still learns as well, found on short runs.
 
 `lower` says which scheme to try next, given all that was tried: lossless links first, which say what is to
-be kept; then both links at the highest rate; then the downlink at ever lower ones while accuracy is kept;
+be kept; then both links at the highest rate; then the downlink at ever lower ones while the metric is kept;
 then the uplink; then other quantizers one rate below, on either link. `within` is the other question: of all
 quantizers that can keep to a budget, which learns best. Both depend on nothing but what was tried, so a
 search can be stopped and repeated.
@@ -18,16 +18,19 @@ from lossyfl.protocol.schemes import scheme
 from lossyfl.quantizers.targets import target
 from lossyfl.registry import items
 from lossyfl.results.directory import Results
-from lossyfl.results.records import Round, is_number, read_rounds
+from lossyfl.results.records import LARGEST_NUMBER, Round, is_number, read_rounds
+from lossyfl.tasks.metrics import ACCURACY, Metric
 from lossyfl.types import Shape
 from lossyfl.wire.shapes import entries_of
 
 LAST = 10
-"""Evaluations at the end of a run whose mean is its accuracy, at most: of those in its last part."""
+"""Evaluations at the end of a run whose mean is its value, at most: of those in its last part."""
 LATE = 5
 """One of so many parts is the last: before, a short run has learned too little to be judged by."""
 RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
 """The rates to try, from the highest down."""
+POINTS, PART = 0.005, 0.01
+"""What is kept if nobody says how exactly: half a point of a fraction, or this part of any other value."""
 ROUNDING = 1e-9
 """Of means: a loss of just the tolerance is kept."""
 TRIED = ("down", "up", "down_budget", "up_budget", "predict")
@@ -35,20 +38,21 @@ TRIED = ("down", "up", "down_budget", "up_budget", "predict")
 QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "dithered")
 """Those that can keep to a budget."""
 OTHERS = ("predict=true", "down=sparse_ternary,up=sparse_ternary")
-"""What may keep the accuracy at a rate at which a dead zone does not."""
+"""What may keep the metric at a rate at which a dead zone does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What a scheme came to: accuracy of its last evaluations, and bytes per round after the initial model.
+    """What a scheme came to: the task's first metric, and bytes per round after the initial model.
 
+    value:  of its last evaluations, the mean
     down:   of a broadcast
     up:     of one reply, the mean
     failed: why it came to nothing, empty if it did not
     """
 
     scheme: str
-    accuracy: float
+    value: float
     down: float
     up: float
     failed: str = ""
@@ -61,29 +65,30 @@ def _is_of_server(option: str) -> bool:
 
 def failure(spec: str, why: str) -> Trial:
     """The trial of a scheme that cannot be used."""
-    return Trial(scheme=spec, accuracy=0.0, down=0.0, up=0.0, failed=why)
+    return Trial(scheme=spec, value=0.0, down=0.0, up=0.0, failed=why)
 
 
-def trial(spec: str, folder: Path) -> Trial:
-    """The trial that a results directory holds."""
+def trial(spec: str, folder: Path, metric: Metric = ACCURACY) -> Trial:
+    """The trial that a results directory holds; one that was never evaluated has failed."""
     rounds = read_rounds(Results(folder).rounds)
-    accuracies = late_accuracies(rounds)
+    values = late_values(rounds, metric)
+    if not values:
+        return failure(spec, f"no evaluation has a {metric.name}")
     later = rounds[1:] or rounds
     replies = sum(each.replies for each in later)
     return Trial(
         scheme=spec,
-        accuracy=fmean(accuracies) if accuracies else 0.0,
+        value=fmean(values),
         down=sum(each.down.nbytes for each in later) / len(later),
         up=sum(each.up.nbytes for each in later) / max(replies, 1),
     )
 
 
-def late_accuracies(rounds: Sequence[Round]) -> list[float]:
-    """Accuracies in the last part of a run, the last ones of them; the very last where none is there."""
-    late = rounds[-max(len(rounds) // LATE, 1) :]
-    accuracies = [each.accuracy for each in rounds if is_number(each.accuracy)]
-    there = sum(is_number(each.accuracy) for each in late)
-    return accuracies[-min(max(there, 1), LAST) :]
+def late_values(rounds: Sequence[Round], metric: Metric = ACCURACY) -> list[float]:
+    """A metric in the last part of a run, the last values of it; the very last where none is there."""
+    seen = [each.metrics.get(metric.name) for each in rounds]
+    there = sum(map(is_number, seen[-max(len(rounds) // LATE, 1) :]))
+    return list(filter(is_number, seen))[-min(max(there, 1), LAST) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,22 +97,27 @@ class Question:
 
     tensors:   shapes of the model's
     rounds:    of every run, if that is known
-    keep:      the accuracy to keep; None for that of lossless links
-    tolerance: how far below that is still kept
+    metric:    of the task, what is to be kept
+    keep:      its value; None for that of lossless links
+    tolerance: how much worse is still kept; None for half a point, or 1 % of what is no fraction
     extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
     """
 
     tensors: Sequence[Shape]
     rounds: int | None = None
+    metric: Metric = ACCURACY
     keep: float | None = None
-    tolerance: float = 0.005
+    tolerance: float | None = None
     extra: str = ""
 
     def __post_init__(self) -> None:
-        if self.keep is not None and not 0 < self.keep <= 1:
-            raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=self.keep)
-        if not 0 <= self.tolerance <= 1:
-            allowed = "a part of all samples in [0, 1]"
+        most = 1.0 if self.metric.is_fraction else LARGEST_NUMBER
+        least = 0.0 if self.metric.is_fraction else -LARGEST_NUMBER
+        if self.keep is not None and not least < self.keep <= most:
+            allowed = f"the {self.metric.name} to keep" + (", in (0, 1]" if most == 1 else "")
+            raise InputError("keep", of="tune", allowed=allowed, got=self.keep)
+        if self.tolerance is not None and not 0 <= self.tolerance <= most:
+            allowed = "in [0, 1]" if most == 1 else ">= 0"
             raise InputError("tolerance", of="tune", allowed=allowed, got=self.tolerance)
         for item in items(self.extra):
             if item.partition("=")[0] in TRIED:
@@ -148,28 +158,31 @@ class Question:
         limits = f"down_budget={self.rates[down]},up_budget={self.rates[up]}"
         return self.spec("lean", ",".join(filter(None, (options, limits))))
 
+    def margin(self, value: float) -> float:
+        """How much worse than a value is still kept."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return POINTS if self.metric.is_fraction else PART * abs(value)
+
     def least(self, tried: Mapping[str, Trial]) -> float:
-        """The accuracy that counts as kept."""
+        """The value that counts as kept, and all better ones."""
         if self.keep is not None:
             return self.keep
         lossless = tried[self.spec("lossless")]
         if lossless.failed:
             allowed = "one that lossless links can do"
             raise InputError("training", of="tune", allowed=allowed, got=lossless.failed)
-        return lossless.accuracy - self.tolerance
+        return lossless.value - self.metric.sign * self.margin(lossless.value)
 
     def is_kept(self, each: Trial, tried: Mapping[str, Trial]) -> bool:
-        """Whether a trial has the accuracy."""
-        return not each.failed and each.accuracy >= self.least(tried) - ROUNDING
+        """Whether a trial is as good."""
+        better = self.metric.sign * (each.value - self.least(tried))
+        return not each.failed and better >= -ROUNDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What a search came to.
-
-    best:  None if no scheme will do
-    words: what it is best in
-    """
+    """What a search came to: the best, None if no scheme will do, and what it is best in, in words."""
 
     tried: Mapping[str, Trial]
     best: Trial | None
@@ -189,7 +202,7 @@ def answer(
         question.check_rates()
         while (spec := lower(question, tried)) is not None:
             tried[spec] = attempt(spec)
-        words = "fewest bytes with the accuracy kept"
+        words = f"fewest bytes with the {question.metric.name} kept"
         return SearchResult(tried=tried, best=fewest(question, tried), words=words)
     specs = within(question, down, up)
     for spec in (question.spec("lossless"), *specs):
@@ -200,7 +213,7 @@ def answer(
         else:
             tried[spec] = attempt(spec)
     words = "learns best within the budgets"
-    return SearchResult(tried=tried, best=best_within(specs, tried), words=words)
+    return SearchResult(tried=tried, best=best_within(specs, tried, question.metric), words=words)
 
 
 def lower(question: Question, tried: Mapping[str, Trial]) -> str | None:
@@ -255,29 +268,32 @@ def within(question: Question, down: str | None, up: str | None) -> list[str]:
 
 
 def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
-    """Of those that keep the accuracy, the one with the fewest bytes both ways; None if none does."""
+    """Of those that keep the metric, the one with the fewest bytes both ways; None if none does."""
     kept = [each for each in tried.values() if question.is_kept(each, tried)]
     return min(kept, key=lambda each: each.down + each.up, default=None)
 
 
-def best_within(specs: Sequence[str], tried: Mapping[str, Trial]) -> Trial | None:
+def best_within(
+    specs: Sequence[str], tried: Mapping[str, Trial], metric: Metric = ACCURACY
+) -> Trial | None:
     """Of schemes under a budget, the one that learned best; the fewest bytes decide between equals."""
     some = [tried[spec] for spec in specs if not tried[spec].failed]
-    return max(some, key=lambda t: (t.accuracy, -(t.down + t.up)), default=None)
+    return max(some, key=lambda t: (metric.sign * t.value, -(t.down + t.up)), default=None)
 
 
-def frontier(tried: Sequence[Trial]) -> list[Trial]:
+def frontier(tried: Sequence[Trial], metric: Metric = ACCURACY) -> list[Trial]:
     """Those that came to something, and to which no other is at least as good in all and better in one.
 
-    >>> a = Trial(scheme="a", accuracy=0.9, down=10, up=10)
-    >>> b = Trial(scheme="b", accuracy=0.9, down=10, up=20)
+    >>> a = Trial(scheme="a", value=0.9, down=10, up=10)
+    >>> b = Trial(scheme="b", value=0.9, down=10, up=20)
     >>> [each.scheme for each in frontier([a, b])]
     ['a']
     """
 
     def beats(one: Trial, other: Trial) -> bool:
-        better = (one.accuracy >= other.accuracy, one.down <= other.down, one.up <= other.up)
-        same = (one.accuracy, one.down, one.up) == (other.accuracy, other.down, other.up)
+        good = metric.sign * one.value >= metric.sign * other.value
+        better = (good, one.down <= other.down, one.up <= other.up)
+        same = (one.value, one.down, one.up) == (other.value, other.down, other.up)
         return all(better) and not same
 
     some = [each for each in tried if not each.failed]

@@ -12,6 +12,7 @@ from lossyfl.report.longest import longest_replies
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment, experiment, read_toml
 from lossyfl.results.records import Round, read_rounds
+from lossyfl.results.task_facts import UNSAID, TaskFacts, parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +23,14 @@ class About:
     why:     it was stopped, empty if that is not known or it was not
     command: that made or resumed it
     machine: processor, system and versions, by name
+    task:    its own name and its metrics
     """
 
     state: str = "unknown"
     why: str = ""
     command: str = ""
     machine: Mapping[str, str] = field(default_factory=dict[str, str])
+    task: TaskFacts = UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,7 @@ def _about(path: Path) -> About:
         why=_text(facts.get("why", "")),
         command=_text(facts.get("command", "")),
         machine={_text(name): _text(value) for name, value in machine.items()},
+        task=parsed(facts["task"], of=path.name) if "task" in facts else UNSAID,
     )
 
 

@@ -39,22 +39,41 @@ STYLE = {
 }
 
 
-def write(
-    path: Path, shape: tuple[int, int], fill: "Callable[[Figure], None]", *, beside: float = 0.0
-) -> None:
-    """Write a figure of rows and columns of axes, which `fill` adds, to a PNG, SVG or PDF file.
+def drawn(
+    shape: tuple[int, int], fill: "Callable[[Figure], None]", *, beside: float = 0.0
+) -> "Figure":
+    """A figure of rows and columns of axes, which `fill` adds.
 
     beside: inches for what stands beside the axes
     """
-    if path.suffix not in SUFFIXES:
-        allowed = f"one of {', '.join(SUFFIXES)}"
-        raise InputError("suffix", of="a figure", allowed=allowed, got=path.name)
     matplotlib = require("matplotlib", extra="report")
     module = require("matplotlib.figure", extra="report")
     with matplotlib.rc_context(STYLE):
         size = (5.2 * shape[1] + beside, 3.6 * shape[0])
         figure: Figure = module.Figure(figsize=size, layout="constrained")
         fill(figure)
+    return figure
+
+
+def write(
+    path: Path, shape: tuple[int, int], fill: "Callable[[Figure], None]", *, beside: float = 0.0
+) -> None:
+    """Write such a figure to a PNG, SVG or PDF file."""
+    check_suffix(path)
+    save(path, drawn(shape, fill, beside=beside))
+
+
+def check_suffix(path: Path) -> None:
+    """Raise if no figure is written to such a file."""
+    if path.suffix not in SUFFIXES:
+        allowed = f"one of {', '.join(SUFFIXES)}"
+        raise InputError("suffix", of="a figure", allowed=allowed, got=path.name)
+
+
+def save(path: Path, figure: "Figure") -> None:
+    """Write a figure to a PNG, SVG or PDF file."""
+    matplotlib = require("matplotlib", extra="report")
+    with matplotlib.rc_context(STYLE):  # of what the file is written with, too
         image = io.BytesIO()
         figure.savefig(image, format=path.suffix[1:], dpi=200, metadata=_metadata(path.suffix))
     write_atomically(path, [image.getvalue()])
@@ -77,6 +96,13 @@ def legend(axes: "Axes", note: str = "", *, beside: bool = False) -> None:
     for text in box.get_texts():
         text.set_parse_math(False)  # a $ in a name is a $
     box.set_in_layout(beside)  # within the axes, however long it is, they keep their size
+
+
+def png(figure: "Figure") -> bytes:
+    """A figure as a notebook shows it."""
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=110)
+    return image.getvalue()
 
 
 def _metadata(suffix: str) -> dict[str, None]:
