@@ -146,10 +146,10 @@ def built(asked: Experiment) -> tuple[Setup, Trainer]:
 
 def evaluate(trainer: Trainer, theta: Vector) -> float:
     """The accuracy of a model."""
-    total = Score(samples=0, loss=0.0, correct=0.0)
+    total = Score(samples=0, loss=0.0, scores=(0.0,))
     for chunk in range(chunks(trainer.task)):
         total += trainer.evaluate(chunk, theta)
-    return total.correct / total.samples
+    return total.scores[0] / total.samples
 
 
 def split(theta: Vector, places: tuple[Place, ...]) -> ArrayRecord:

@@ -47,8 +47,8 @@ def test_a_task_and_a_quantizer_of_ones_own_train(tmp_path: Path) -> None:
         tmp_path, *task, "--scheme", "lean:down=signs:MySign(scale=tensor),up=signs:MySign"
     )
     for summary in (exact, coarse):
-        assert isinstance(summary["accuracy"], float)
-        assert summary["accuracy"] > 0.9
+        assert isinstance(summary["metrics"]["accuracy"], float)
+        assert summary["metrics"]["accuracy"] > 0.9
     assert coarse["up"] != exact["up"]
 
 
@@ -58,8 +58,8 @@ def test_a_link_of_ones_own_trains_like_lfl_and_goes_on_after_a_loss(tmp_path: P
     (tmp_path / "fading.py").write_text(recipe("a link with a scheme"))
     task = ("--task", "clouds:make_task:spread=0.2", "--slow", "0.3")
     summary = run(tmp_path, *task, "--scheme", "fading:fading:levels=5,keep=0.5")
-    assert isinstance(summary["accuracy"], float)
-    assert summary["accuracy"] > 0.9
+    assert isinstance(summary["metrics"]["accuracy"], float)
+    assert summary["metrics"]["accuracy"] > 0.9
 
 
 def test_what_nobody_has_written_is_refused_by_name(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ MANY_PARAMETERS: dict[str, str] = {
     "lossyfl/kernels/rans.py: push_segments": KERNEL,
     "lossyfl/kernels/stochastic.py: draw_levels": KERNEL,
     "lossyfl/kernels/stochastic.py: quantize_levels": KERNEL,
+    "lossyfl/simulation/run.py: run": "keywords, all but two: how a run is done",
     "lossyfl/protocol/schemes.py: lean": SCHEME,
     "lossyfl/protocol/schemes.py: lfl": SCHEME,
     "lossyfl/protocol/server.py: __init__": "all but three have defaults and go by keyword only",

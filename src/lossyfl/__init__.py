@@ -6,6 +6,10 @@
     >>> lossyfl.decode(frame).shape
     (100000,)
 
+    >>> result = lossyfl.run(task="digits", rounds=2, devices=5, progress=False)
+    >>> len(result.rounds), result.metrics
+    (2, ('accuracy',))
+
 Names are imported when they are first used, so that `import lossyfl` costs nothing.
 """
 
@@ -13,6 +17,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lossyfl import report
+    from lossyfl.api.outcomes import RunSet, TrainedRun, load
+    from lossyfl.api.running import compare, run
     from lossyfl.errors import (
         FrameError,
         InputError,
@@ -33,7 +40,11 @@ if TYPE_CHECKING:
     from lossyfl.quantizers import quantizer, register
     from lossyfl.quantizers.rotated import Rotated
     from lossyfl.quantizers.stochastic import Stochastic
+    from lossyfl.results.experiment import Experiment
     from lossyfl.streams import Stream, stream
+    from lossyfl.tasks.base import Samples, Task
+    from lossyfl.tasks.defaults import Defaults
+    from lossyfl.tasks.metrics import Metric
     from lossyfl.types import Codebook, Quantized, Quantizer, Scaled, UniformTable
     from lossyfl.wire.codec import FrameInfo, decode, encode, inspect
     from lossyfl.wire.header import FrameMeta, Kind
@@ -42,10 +53,12 @@ __version__ = "0.2.0"
 
 __all__ = [
     "Codebook",
+    "Defaults",
     "Delivery",
     "Device",
     "DeviceState",
     "EstimateVersion",
+    "Experiment",
     "FrameError",
     "FrameInfo",
     "FrameMeta",
@@ -53,6 +66,7 @@ __all__ = [
     "Kind",
     "Ledger",
     "LossyflError",
+    "Metric",
     "MissingExtra",
     "OutOfSync",
     "Quantized",
@@ -60,25 +74,35 @@ __all__ = [
     "Refused",
     "ReplyRule",
     "Rotated",
+    "RunSet",
+    "Samples",
     "Scaled",
     "Scheme",
     "Server",
     "ServerState",
     "Stochastic",
     "Stream",
+    "Task",
+    "TrainedRun",
     "UniformTable",
     "capped_weights",
+    "compare",
     "decode",
     "encode",
     "inspect",
+    "load",
     "quantizer",
     "register",
+    "report",
+    "run",
     "run_round",
     "scheme",
     "stream",
 ]
 
 _HOME = {
+    "api.outcomes": ("RunSet", "TrainedRun", "load"),
+    "api.running": ("compare", "run"),
     "errors": ("FrameError", "InputError", "LossyflError", "MissingExtra", "OutOfSync", "Refused"),
     "protocol.device": ("Device",),
     "protocol.digests": ("EstimateVersion",),
@@ -92,15 +116,23 @@ _HOME = {
     "quantizers": ("quantizer", "register"),
     "quantizers.rotated": ("Rotated",),
     "quantizers.stochastic": ("Stochastic",),
+    "results.experiment": ("Experiment",),
     "streams": ("Stream", "stream"),
+    "tasks.base": ("Samples", "Task"),
+    "tasks.defaults": ("Defaults",),
+    "tasks.metrics": ("Metric",),
     "types": ("Codebook", "UniformTable", "Quantized", "Quantizer", "Scaled"),
     "wire.codec": ("FrameInfo", "decode", "encode", "inspect"),
     "wire.header": ("FrameMeta", "Kind"),
 }
+_ROOMS = ("report",)
+"""Rooms that are public as a whole."""
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULE[name]}"), name)

@@ -142,6 +142,10 @@ class Registry(Generic[T]):
             raise InputError("result", of=name, allowed=self.makes, got=got) from error
         return self._checked(made, name)
 
+    def name_of(self, kind: type) -> str | None:
+        """The name that a class is registered under; None for somebody's own."""
+        return next((name for name, maker in self._makers.items() if maker is kind), None)
+
     def _checked(self, made: object, name: str) -> T:
         """The same; raises if it lacks what all of the kind have."""
         lacks = [each for each in self.methods if not callable(getattr(made, each, None))]

@@ -47,7 +47,7 @@ def shown(display: Display, setup: Setup, record: Round) -> None:
     """Two rounds, the second of which is late in the run."""
     display.started(setup, [])
     display.round_done(record)
-    display.round_done(replace(record, round=9_000, accuracy=0.9722))
+    display.round_done(replace(record, round=9_000, metrics={"accuracy": 0.9722}))
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])

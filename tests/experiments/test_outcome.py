@@ -7,7 +7,7 @@ import pytest
 from tests.report.synthetic import long
 
 from lossyfl.experiments.compare import go_on, plan, settled
-from lossyfl.experiments.outcome import ACCURACY, Measure, late_values, outcome
+from lossyfl.experiments.outcome import late_values, outcome
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import read_rounds
@@ -16,7 +16,8 @@ from lossyfl.simulation.watcher import Silent
 
 
 def late(values: list[float | None]) -> list[float]:
-    return late_values([replace(long(0, 1)[0], accuracy=each) for each in values])
+    metrics = [{} if each is None else {"accuracy": each} for each in values]
+    return late_values([replace(long(0, 1)[0], metrics=each) for each in metrics])
 
 
 def test_a_short_run_is_judged_by_its_end() -> None:
@@ -47,12 +48,6 @@ def test_a_run_that_diverged_has_learned_nothing(tmp_path: Path) -> None:
         go_on(run, workers=1, data_dir=None, watcher=Silent())
     found = outcome(run.folder)
     assert found is None or found.value is None
-
-
-def test_fractions_are_shown_in_percent_and_apart_in_points() -> None:
-    assert (ACCURACY.text(0.5), ACCURACY.apart) == ("50.00 %", "points")
-    error = Measure(name="MSE", unit="m", sign=-1, parts=False)
-    assert (error.text(0.012345), error.apart) == ("0.01235 m", "m")
 
 
 @pytest.mark.parametrize("listen", ["all", "participants"])

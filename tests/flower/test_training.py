@@ -82,7 +82,7 @@ class TestWatched:
         watched = made.watched(lambda number, _: MetricRecord({"accuracy": 0.5 + 0.25 * number}))
         watched(0, start())
         assert made.journal.notes is not None
-        assert made.journal.notes.accuracy is None
+        assert made.journal.notes.metrics == {}
         metrics = watched(1, start())
-        assert made.journal.notes.accuracy == 0.75
+        assert made.journal.notes.metrics == {"accuracy": 0.75}
         assert metrics == MetricRecord({"accuracy": 0.75})

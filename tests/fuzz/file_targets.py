@@ -229,7 +229,7 @@ def results_folder() -> Path:
     done: list[records.Round] = []
     for number in range(2):
         record = records.Round(
-            round=number, accuracy=0.5, test_loss=1.0, train_loss=None, eps=0.1, distance=0.2,
+            round=number, metrics={"accuracy": 0.5}, test_loss=1.0, train_loss=None, eps=0.1, distance=0.2,
             replies=3, late=0, late_bytes=0, away=0, down=down, up=traffic, seconds=seconds,
         )  # fmt: skip
         done.append(record)

@@ -28,7 +28,7 @@ def record(number: int, *, accuracy: float | None = 0.5, down: int = 250, up: in
     raw = 4 * ENTRIES
     return Round(
         round=number,
-        accuracy=accuracy,
+        metrics={} if accuracy is None else {"accuracy": accuracy},
         test_loss=None if accuracy is None else 1 - accuracy,
         train_loss=1 / (number + 1),
         eps=None if number == 0 else 0.01 / number,

@@ -110,7 +110,7 @@ def test_every_plot_has_its_curves(opened: Opened) -> None:
         drawn = charts.nth(i).locator("path.curve")
         assert drawn.count() == 3
         assert all(len(drawn.nth(k).get_attribute("d") or "") > 300 for k in range(3))
-    assert opened.page.locator("#chart-accuracy-rounds path.area").count() == 3
+    assert opened.page.locator("#chart-metric-rounds path.area").count() == 3
     assert opened.page.locator("#phases .track").count() == 3
 
 
@@ -119,7 +119,7 @@ def test_a_scheme_switched_off_is_off_everywhere_and_after_a_reload(opened: Open
     before = curves(page, "distance")
     page.get_by_role("button", name="lfl:q1=2,q2=2").click()
     for _ in range(2):
-        for chart in ("accuracy-rounds", "accuracy-bytes", "distance", "seconds"):
+        for chart in ("metric-rounds", "metric-bytes", "distance", "seconds"):
             assert len(curves(page, chart)) == 2
         assert page.locator("#results tr.off").count() == 1
         page.reload()
@@ -167,8 +167,8 @@ def test_the_systems_choice_of_dark(browser: "Browser", file: Path) -> None:
 
 def test_hover_names_the_round_and_all_values(opened: Opened) -> None:
     page = opened.page
-    page.locator("#chart-accuracy-rounds svg").hover()
-    said = page.locator("#chart-accuracy-rounds .tip").inner_text()
+    page.locator("#chart-metric-rounds svg").hover()
+    said = page.locator("#chart-metric-rounds .tip").inner_text()
     assert re.match(r"round 3\d", said)
     assert said.count("lfl:q1=2,q2=2") == 1
     assert len(re.findall(r"\d\d\.\d\d %\s+\d\d\.\d\d % to \d\d\.\d\d %", said)) == 3
@@ -176,8 +176,8 @@ def test_hover_names_the_round_and_all_values(opened: Opened) -> None:
 
 def test_zoom_by_dragging_is_shared_by_plots_over_rounds(opened: Opened) -> None:
     page = opened.page
-    before = {chart: curves(page, chart) for chart in ("accuracy-rounds", "distance")}
-    box = page.locator("#chart-accuracy-rounds svg").bounding_box()
+    before = {chart: curves(page, chart) for chart in ("metric-rounds", "distance")}
+    box = page.locator("#chart-metric-rounds svg").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 200, box["y"] + 100)
     page.mouse.down()
@@ -191,16 +191,16 @@ def test_zoom_by_dragging_is_shared_by_plots_over_rounds(opened: Opened) -> None
 
 def test_direction_and_scale_are_chosen_for_one_plot(opened: Opened) -> None:
     page = opened.page
-    both, rounds = curves(page, "accuracy-bytes"), curves(page, "accuracy-rounds")
-    chart = page.locator("#chart-accuracy-bytes")
+    both, rounds = curves(page, "metric-bytes"), curves(page, "metric-rounds")
+    chart = page.locator("#chart-metric-bytes")
     seen = [both]
     for name in ("down", "up"):
         chart.get_by_role("button", name=name, exact=True).click()
-        assert curves(page, "accuracy-bytes") not in seen
-        seen.append(curves(page, "accuracy-bytes"))
-    assert curves(page, "accuracy-rounds") == rounds
-    page.locator("#chart-accuracy-rounds").get_by_role("button", name="error, log").click()
-    assert curves(page, "accuracy-rounds") != rounds
+        assert curves(page, "metric-bytes") not in seen
+        seen.append(curves(page, "metric-bytes"))
+    assert curves(page, "metric-rounds") == rounds
+    page.locator("#chart-metric-rounds").get_by_role("button", name="error, log").click()
+    assert curves(page, "metric-rounds") != rounds
 
 
 @pytest.mark.parametrize("view", ["broadcast", "unicast"])
@@ -227,10 +227,10 @@ def duration(seconds: float) -> str:
 
 def test_what_is_no_rate_changes_nothing(opened: Opened) -> None:
     page = opened.page
-    before = curves(page, "accuracy-time")
+    before = curves(page, "metric-time")
     for text in ("0", "-3", ""):
         page.locator("#link [name=uplink]").fill(text)
-        assert curves(page, "accuracy-time") == before
+        assert curves(page, "metric-time") == before
     page.locator("#link [name=uplink]").fill("1")
     assert opened.errors == []
 
@@ -238,7 +238,7 @@ def test_what_is_no_rate_changes_nothing(opened: Opened) -> None:
 def test_tasks_are_shown_one_at_a_time(opened: Opened) -> None:
     page = opened.page
     page.get_by_role("button", name="mnist").click()
-    assert len(curves(page, "accuracy-rounds")) == 1
+    assert len(curves(page, "metric-rounds")) == 1
     assert column(page, 1) == ["lb"]
     page.get_by_role("button", name="digits").click()
     assert len(column(page, 1)) == 3
@@ -271,7 +271,7 @@ def test_hostile_names_run_nothing(browser: "Browser", tmp_path: Path) -> None:
     (tmp_path / "r.html").write_text(make_page(group(find([tmp_path]))))
     page = browser.new_page()
     opened = listen(page, tmp_path / "r.html")
-    page.locator("#chart-accuracy-rounds svg").hover()
+    page.locator("#chart-metric-rounds svg").hover()
     assert opened.errors == []
     assert len(opened.requests) == 1
     assert scheme in page.locator("#chips").inner_text()
@@ -303,6 +303,6 @@ def test_twenty_runs_of_a_thousand_rounds_open_quickly(
     start = time.perf_counter()
     listen(page, tmp_path / "r.html")
     taken = time.perf_counter() - start
-    assert len(curves(page, "accuracy-rounds")) == 20
+    assert len(curves(page, "metric-rounds")) == 20
     assert taken < 6  # under 2 s on two cores that do nothing else
     page.close()

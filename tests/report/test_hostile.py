@@ -89,8 +89,8 @@ def numbers(record: dict[str, object], at: tuple[str, ...] = ()) -> list[tuple[s
     place=st.sampled_from(numbers(ROUND)),
     values=st.lists(st.sampled_from(NUMBERS) | st.floats() | st.integers(0, 1 << 63), max_size=3),
 )
-@example(place=("accuracy",), values=[float("nan"), 0.5])
-@example(place=("accuracy",), values=[1e308, 1e308])
+@example(place=("metrics", "accuracy"), values=[float("nan"), 0.5])
+@example(place=("metrics", "accuracy"), values=[1e308, 1e308])
 @example(place=("seconds", "total"), values=[1e308, 1e308])
 @example(place=("seconds", "total"), values=[float("nan")])
 @example(place=("down", "raw"), values=[0])

@@ -26,7 +26,7 @@ def test_curves_in_the_payload(tmp_path: Path) -> None:
     (each,) = facts["groups"]
     assert each["rounds"] == 2
     accuracy = {"mean": [0.5, None], "low": [0.25, None], "high": [0.75, None]}
-    assert each["series"]["accuracy"] == accuracy
+    assert each["series"]["metric accuracy"] == accuracy
     assert each["series"]["down"]["mean"] == 250  # the same in all rounds
     assert each["series"]["link_reply"]["mean"] == 102
 
@@ -34,14 +34,14 @@ def test_curves_in_the_payload(tmp_path: Path) -> None:
 def test_nothing_and_nan(tmp_path: Path) -> None:
     write(tmp_path / "a", rounds=[])
     write(tmp_path / "b", replace(SETTINGS, seed=1), rounds=[record(0, accuracy=float("nan"))])
-    assert drawn(tmp_path)["groups"][0]["series"]["accuracy"]["mean"] == [None]
+    assert drawn(tmp_path)["groups"][0]["series"]["metric accuracy"]["mean"] == [None]
 
 
 def test_numbers_are_rounded_to_what_an_eye_can_see_and_bytes_add_up(tmp_path: Path) -> None:
     big = replace(record(0, accuracy=1 / 3), train_loss=123456.789)
     write(tmp_path / "a", rounds=[replace(big, down=replace(big.down, nbytes=123_456_789))])
     series = drawn(tmp_path)["groups"][0]["series"]
-    assert series["accuracy"]["mean"] == [0.33333]
+    assert series["metric accuracy"]["mean"] == [0.33333]
     assert series["train_loss"]["mean"] == [123456.8]
     assert series["down"]["mean"] == [123_456_789]
 

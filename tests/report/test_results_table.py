@@ -21,8 +21,8 @@ def test_what_is_shown_and_by_what_it_is_sorted(tmp_path: Path) -> None:
     write(tmp_path / "a")
     write(tmp_path / "b", replace(SETTINGS, seed=1))
     made = cells(results_table(group(find([tmp_path]))).html)
-    assert len(made) == len(HEADS) + 1
-    by_head = dict(zip(("seeds", *(name for name, _ in HEADS)), made, strict=True))
+    assert len(made) == len(HEADS) + 2
+    by_head = dict(zip(("seeds", "accuracy", *(name for name, _ in HEADS)), made, strict=True))
     assert by_head["seeds"] == ("2", "2.0")
     assert by_head["accuracy"] == ("80.00 %", "0.8")
     assert by_head["bytes down"] == ("1.00 kB", "1000.0")

@@ -111,7 +111,7 @@ def test_both_ways_is_what_a_device_hears_and_sends() -> None:
 def test_seeds_that_agree(tmp_path: Path) -> None:
     """Sums of the same accuracies in another order must not make bars of negative length."""
     for value in (331 / 360, 0.1, 0.7, 1 / 3):
-        same = [replace(record, accuracy=value) for record in long(3, 30)]
+        same = [replace(record, metrics={"accuracy": value}) for record in long(3, 30)]
         for seed in range(3):
             write(
                 tmp_path / f"{value}-{seed}",

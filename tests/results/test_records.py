@@ -22,7 +22,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    copies = replace(ONE, copies=ONE.down, accuracy=None, test_loss=None)
+    copies = replace(ONE, copies=ONE.down, metrics={}, test_loss=None)
     path = written(tmp_path, record(0).line() + ONE.line() + copies.line())
     assert read_rounds(path) == [record(0), ONE, copies]
     assert read_rounds(tmp_path / "none.jsonl") == []

@@ -1,13 +1,14 @@
 """Work in this process, and what worker processes can be handed."""
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
-from tests.simulation import tiny
 
 from lossyfl import InputError
 from lossyfl.results.experiment import Experiment
@@ -74,9 +75,30 @@ def test_functions_of_a_task_can_be_imported_by_workers(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["model", "prepare", "loss", "correct"])
+@pytest.mark.parametrize("name", ["model", "prepare", "loss", "score"])
 def test_every_function_of_a_task_is_checked(name: str) -> None:
-    task = tiny.make_task()
-    check_portable(task)
-    with pytest.raises(InputError, match=f"{name} of the task tiny must be a function that can be"):
-        check_portable(replace(task, **{name: lambda *_: None}))  # type: ignore[arg-type]
+    setup = prepare(BASE)
+    check_portable(setup)
+    task = replace(setup.task, **{name: lambda *_: None})  # type: ignore[arg-type]
+    with pytest.raises(
+        InputError, match=f"{name}.* of the task tiny must be a function that can be"
+    ):
+        check_portable(replace(setup, task=task))
+
+
+def test_what_only_a_notebook_has_is_refused_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    setup = prepare(BASE)
+    monkeypatch.setattr(Here, "__module__", "__main__")
+    monkeypatch.setitem(sys.modules, "__main__", session := ModuleType("__main__"))
+    session.Here = Here  # type: ignore[attr-defined]
+    mine = replace(setup, task=replace(setup.task, model=Here))
+    with pytest.raises(InputError, match="write it to a file beside this notebook"):
+        check_portable(mine)
+    session.__file__ = "script.py"  # which worker processes import
+    check_portable(mine)
+
+
+class Here:
+    """Stands for a class that a cell of a notebook has defined."""

@@ -25,7 +25,7 @@ def test_means_over_devices() -> None:
         RESULT, device=1, late=True, frame=b"12345", loss=5.0, memory=4.0,
         measured=Measured(norm=3, peak=4, error=0.7),
     )  # fmt: skip
-    score = Score(samples=50, loss=25.0, correct=40.0)
+    score = Score(samples=50, loss=25.0, scores=(40.0,))
     made = round_record(OPENED, [RESULT, late], [200, 100], Ledger(), score, SECONDS)
     assert (made.round, made.away, made.distance, made.model_peak) == (4, 1, 0.5, 3.0)
     assert (made.accuracy, made.test_loss) == (0.8, 0.5)

@@ -69,7 +69,7 @@ def accuracy(scheme: Scheme) -> float:
             server.accept(m, device.reply(trained.theta.copy()))
         server.close_round()
     score = trainer.evaluate(0, server.estimate.copy())
-    return score.correct / score.samples
+    return score.scores[0] / score.samples
 
 
 def plain(spec: str) -> Schedule:

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from lossyfl.tasks.base import Samples, hits, scaled
+from lossyfl.tasks.base import Samples, scaled
+from lossyfl.tasks.metrics import hits
 
 
 def test_scaled_bytes_are_floats_from_zero_to_one() -> None:

@@ -11,7 +11,7 @@ from lossyfl import InputError
 from lossyfl.errors import Diverged
 from lossyfl.streams import stream
 from lossyfl.tasks import Samples, Task, task
-from lossyfl.tasks.base import hits
+from lossyfl.tasks.metrics import hits
 from lossyfl.tasks.models import linear
 from lossyfl.tasks.optimizers import optimizer
 from lossyfl.tasks.partitions import divide
@@ -170,10 +170,10 @@ def test_evaluation_is_the_whole_test_set_in_chunks() -> None:
     module = initial_model(DIGITS, 0).module.eval()
     outputs = module(DIGITS.prepare(torch.from_numpy(DIGITS.test.x)))
     targets = torch.from_numpy(DIGITS.test.y).long()
-    assert sum(score.correct for score in scores) == float(hits(outputs, targets))
+    assert sum(score.scores[0] for score in scores) == float(hits(outputs, targets))
     mean = nn.functional.cross_entropy(outputs, targets).item()
     assert sum(score.loss for score in scores) / len(targets) == pytest.approx(mean, rel=1e-5)
-    assert scores[0] + Score(samples=1, loss=1.0, correct=1.0) != scores[0]
+    assert scores[0] + Score(samples=1, loss=1.0, scores=(1.0,)) != scores[0]
 
 
 def test_a_loss_that_is_no_number_names_device_and_round() -> None:

@@ -17,7 +17,14 @@ from lossyfl.adapters.envelope import Up
 from lossyfl.adapters.exact import Exact, nbytes
 from lossyfl.adapters.framework import OWN, Framework
 from lossyfl.adapters.logs import shown
-from lossyfl.adapters.notes import BytesSent, Notes, metric, with_exact
+from lossyfl.adapters.notes import (
+    BytesSent,
+    Notes,
+    facts_of,
+    metric,
+    metrics_of,
+    with_exact,
+)
 from lossyfl.adapters.written import Written
 from lossyfl.errors import InputError
 from lossyfl.protocol.ledger import Ledger, Refusals
@@ -139,10 +146,11 @@ class Journal:
         """
         if self.notes is None or not metrics:
             return
-        for name, word in (("accuracy", "acc"), ("test_loss", "loss")):
-            seen = metric(metrics, word)
-            if seen is not None and (server or getattr(self.notes, name) is None):
-                setattr(self.notes, name, seen)
+        notes, loss = self.notes, metric(metrics, "loss")
+        if loss is not None and (server or notes.test_loss is None):
+            notes.test_loss = loss
+        seen = metrics_of(metrics)
+        notes.metrics = notes.metrics | seen if server else seen | notes.metrics
 
     def flush(self, server: Server | None, *, is_last: bool = False) -> None:
         """Write down the round that is over, if there is one; the last, with what was sent to evaluate it."""
@@ -159,7 +167,8 @@ class Journal:
         )
         self.notes = None
         self.rounds.append(record)
-        if self._written is not None:
+        if self._results is not None and self._written is not None:
+            self._results.task = facts_of(self._framework.name, self.rounds)
             self._written.add(record, ledger)
             if not is_last:
                 self._written.write("running", self.rounds, server.ledger.refusals)
@@ -175,7 +184,7 @@ class Journal:
         total = time.perf_counter() - notes.began
         return Round(
             round=last,
-            accuracy=notes.accuracy,
+            metrics=_measured(notes),
             test_loss=notes.test_loss,
             train_loss=notes.train_loss,
             eps=ledger.eps.get(last),
@@ -221,6 +230,13 @@ class Journal:
             refusals = None if server is None else server.ledger.refusals
             self._written.write(state, self.rounds, refusals, why)
         self._lock.close()
+
+
+def _measured(notes: Notes) -> dict[str, float]:
+    """The metrics of a round; the loss where nothing else was measured."""
+    if notes.metrics or notes.test_loss is None:
+        return notes.metrics
+    return {"loss": notes.test_loss}
 
 
 def log_refusals(refusals: Refusals, framework: Framework) -> None:

@@ -2,16 +2,19 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from lossyfl.results.records import Round, Traffic
+from lossyfl.results.task_facts import TaskFacts
+from lossyfl.tasks.metrics import ACCURACY, LONGEST, Metric
 
 
 @dataclass(slots=True, kw_only=True)
 class Notes:
     """Of the round that goes on.
 
+    metrics:          what evaluations said, by the names they gave
     down, up:         bytes of messages, as the framework counts them
     exact:            bytes of what travels to devices as it is, beside frames
     exact_of_reply:   the same in the reply of one, which is as long in all
@@ -30,7 +33,7 @@ class Notes:
     exact_of_reply: int = 0
     refused: int = 0
     train_loss: float | None = None
-    accuracy: float | None = None
+    metrics: dict[str, float] = field(default_factory=dict[str, float])
     test_loss: float | None = None
     broadcast: float = 0.0
     training: float = 0.0
@@ -87,6 +90,45 @@ def metric(metrics: Mapping[str, object] | None, word: str) -> float | None:
         if word in name.lower() and isinstance(value, int | float) and math.isfinite(value):
             return float(value)
     return None
+
+
+LOWER = ("loss", "err", "mse", "mae", "perplexity", "ppl", "nll", "bits", "distance")
+"""Words in the names of metrics of which lower values are better, as far as names can tell."""
+MOST = 20
+"""Metrics of one evaluation that are kept."""
+
+
+def metrics_of(said: Mapping[str, object]) -> dict[str, float]:
+    """What an evaluation measured beside the loss: the accuracy, whatever it is called, then all others.
+
+    >>> metrics_of({"loss": 0.1, "eval_acc": 0.9, "mse": 2, "note": "x"})
+    {'accuracy': 0.9, 'mse': 2.0}
+    """
+    accuracy = metric(said, "acc")
+    found = {} if accuracy is None else {ACCURACY.name: accuracy}
+    for name, value in said.items():
+        told = any(word in name.lower() for word in ("acc", "loss", "num-examples"))
+        if told or len(found) >= MOST or not _is_good(name):
+            continue
+        if isinstance(value, int | float) and math.isfinite(value):
+            found[name] = float(value)
+    return found
+
+
+def facts_of(name: str, rounds: Sequence[Round]) -> TaskFacts:
+    """What rounds tell of a task: the metrics that were noted; better, as their names say."""
+    names = dict.fromkeys(each for record in rounds for each in record.metrics)
+    metrics = [ACCURACY if each == ACCURACY.name else _metric(each) for each in names]
+    return TaskFacts(name=name, metrics=tuple(metrics) or (ACCURACY,))
+
+
+def _metric(name: str) -> Metric:
+    lower = any(word in name.lower() for word in LOWER)
+    return Metric(name=name, better="lower" if lower else "higher")
+
+
+def _is_good(name: str) -> bool:
+    return name.isprintable() and len(name.strip()) > 0 and len(name) <= LONGEST
 
 
 def with_exact(side: Traffic, exact: int) -> Traffic:

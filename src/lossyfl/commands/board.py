@@ -8,12 +8,13 @@ from rich.console import Console
 from rich.progress import Progress, TaskID, TextColumn
 from rich.table import Column
 
+from lossyfl.api.tally import RunTally, saving
 from lossyfl.commands.output import console as terminal
-from lossyfl.commands.tally import RunTally, saving
 from lossyfl.errors import printable
 from lossyfl.experiments.compare import Planned
 from lossyfl.experiments.side_by_side import Begun, Ended, Event
 from lossyfl.report.text import duration
+from lossyfl.tasks.metrics import ACCURACY, Metric
 
 PLAIN_EVERY = 60.0
 """Seconds from one plain line of a run to the next."""
@@ -29,6 +30,7 @@ class Board:
         self._tallies = [RunTally() for _ in runs]
         self._times: deque[float] = deque(maxlen=RECENT)
         self._said = [0.0] * len(runs)
+        self._metrics: dict[int, Metric] = {}
         self._ended = 0
         self._console = console or terminal(err=True)
         self._lines: dict[int, TaskID] = {}
@@ -49,6 +51,7 @@ class Board:
         if isinstance(event, Begun):
             for record in event.done:
                 self._tallies[index].add(record)
+            self._metrics[index] = event.metric
             self._times.append(time.monotonic())
             self._say(f"{self._name(index)}: {event.entries:,} parameters")
             self._lines[index] = self._live.add_task("", total=None)
@@ -91,9 +94,11 @@ class Board:
 
     def _standing(self, index: int) -> str:
         tally = self._tallies[index]
-        accuracy = "" if tally.accuracy is None else f", accuracy {100 * tally.accuracy:.2f} %"
+        first = self._metrics.get(index, ACCURACY)
+        value = tally.metrics.get(first.name)
+        metric = "" if value is None else f", {first.name} {first.text(value)}"
         saved = f", down {saving(tally.raw_down, tally.down)}, up {saving(tally.raw_up, tally.up)}"
-        return f"round {tally.rounds}/{self._runs[index].rounds}{accuracy}{saved}"
+        return f"round {tally.rounds}/{self._runs[index].rounds}{metric}{saved}"
 
     def _done(self) -> int:
         return sum(tally.rounds for tally in self._tallies)

@@ -163,7 +163,7 @@ def finish(out: Path, folders: "Sequence[Path]", note: str = "") -> None:
     groups = write_report(out, folders, note)
     show(
         groups,
-        "Last accuracy, bytes of all frames, and how many times fewer than as floats",
+        "Last evaluation, bytes of all frames, and how many times fewer than as floats",
     )
     echo(f"results in {out}: table.md and table.csv have more, report.html all of it")
 

@@ -8,9 +8,9 @@ from rich.live import Live as Changing
 from rich.spinner import Spinner
 from rich.text import Text
 
+from lossyfl.api.pace import Pace, Remaining
+from lossyfl.api.tally import RunTally, time_left
 from lossyfl.commands.output import console as terminal
-from lossyfl.commands.pace import Pace, Remaining
-from lossyfl.commands.tally import RunTally, time_left
 from lossyfl.errors import printable
 from lossyfl.report.text import duration, size, size_down
 
@@ -54,7 +54,7 @@ class Display:
     def round_done(self, record: "Round") -> None:
         """Show how it stands."""
         self.tally.add(record)
-        self.pace.add(evaluated=record.accuracy is not None)
+        self.pace.add(evaluated=bool(record.metrics))
 
     def stopping(self) -> None:
         """Say that it will stop."""
@@ -163,9 +163,10 @@ class Watchers:
 def describe(outcome: "RunResult") -> str:
     """What a run came to, in two lines."""
     s = outcome.summary
-    accuracy = "not evaluated" if s.accuracy is None else f"{100 * s.accuracy:.2f} %"
+    shown = [f"{each.name} {each.text(s.metrics.get(each.name))}" for each in outcome.metrics]
+    metrics = ", ".join(shown) if s.metrics else "not evaluated"
     return (
-        f"{s.rounds} rounds in {duration(s.seconds)}: accuracy {accuracy}, "
+        f"{s.rounds} rounds in {duration(s.seconds)}: {metrics}, "
         f"down {size_down(s.down, s.catch_up)} ({s.saving_down:.1f}x fewer than 32-bit floats), "
         f"up {size(s.up)} ({s.saving_up:.1f}x)\n"
         f"results in {outcome.folder}"

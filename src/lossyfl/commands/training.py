@@ -31,7 +31,7 @@ def check(chosen: "Experiment", data_dir: Path | None, schemes: Sequence[str] = 
     from lossyfl.simulation.words import check_words
     from lossyfl.tasks import check_data
 
-    check_words(chosen, schemes)
+    check_words(chosen, schemes or None)
     check_data(chosen.task, data_dir)
 
 

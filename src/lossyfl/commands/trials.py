@@ -23,7 +23,7 @@ def show(found: "SearchResult", chosen: "Choice", page: "Path | None", *, as_jso
     if as_json:
         rows = [_facts(each, chosen) | {"frontier": each in front} for each in tried.values()]
         said = {"trials": rows, "best": _facts(best, chosen) if best else None}
-        echo_json(said | {"words": chosen.sentences})
+        echo_json({"metric": chosen.metric.name} | said | {"words": chosen.sentences})
         return
     _show_table(found, chosen, front)
     for each in tried.values():
@@ -43,8 +43,9 @@ def _facts(each: "Trial", chosen: "Choice") -> dict[str, object]:
     """A trial as JSON."""
     judged = chosen.of(each.scheme)
     facts: dict[str, object] = asdict(each)
+    del facts["metric"]
     facts["folders"] = [str(folder) for folder in each.folders]
-    facts["accuracy"] = each.value
+    facts["value"] = each.value
     facts["verdict"] = judged.words
     facts["difference"], facts["margin"] = judged.apart, judged.margin
     return facts
@@ -55,15 +56,15 @@ def _show_table(found: "SearchResult", chosen: "Choice", front: "Sequence[Trial]
     from rich.text import Text
 
     from lossyfl.errors import printable
-    from lossyfl.experiments.outcome import ACCURACY
     from lossyfl.experiments.tune_report import cells, ordered
 
-    title = f"Mean {ACCURACY.name} of the evaluations in the last fifth, ten at most; bytes per round after"
+    name = printable(chosen.metric.name)
+    title = f"Mean {name} of the evaluations in the last fifth, ten at most; bytes per round after"
     against = printable(chosen.reference) or "the goal"
     table = Table(title=f"{title} the initial model; * none is better in all three")
-    for name in ("", "scheme", "seeds", ACCURACY.name, f"from {against}", "down", "reply", ""):
-        left = name in ("", "scheme")
-        table.add_column(name, justify="left" if left else "right", overflow="fold")
+    for head in ("", "scheme", "seeds", name, f"from {against}", "down", "reply", ""):
+        left = head in ("", "scheme")
+        table.add_column(head, justify="left" if left else "right", overflow="fold")
     for each in ordered(list(found.tried.values())):
         shown = [Text(printable(cell)) for cell in cells(each, chosen, each in front)]
         table.add_row(*shown, style="bold" if each == found.best else None)
@@ -71,9 +72,10 @@ def _show_table(found: "SearchResult", chosen: "Choice", front: "Sequence[Trial]
 
 
 def _reached(tried: "Sequence[Trial]") -> str:
-    """The best accuracy of all, if there is one."""
-    from lossyfl.experiments.outcome import ACCURACY
-
-    values = [each.value for each in tried if not each.failed]
-    best = max(values, key=lambda value: ACCURACY.sign * value, default=None)
-    return "" if best is None else f"; the best of all was {ACCURACY.text(best)}"
+    """The best value of all, if there is one."""
+    some = [each for each in tried if not each.failed]
+    if not some:
+        return ""
+    metric = some[0].metric
+    best = metric.best([each.value for each in some])
+    return f"; the best of all was {metric.text(best)}"

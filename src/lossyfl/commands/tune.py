@@ -51,13 +51,20 @@ class Goal(NamedTuple):
     keep: Annotated[
         float | None,
         typer.Option(
-            help="The accuracy to reach, as 0.95. Default: that of lossless links.",
+            help="The accuracy to reach, as 0.95, or value of the task's metric. "
+            "Default: that of lossless links.",
             show_default=False,
         ),
     ] = None
     tolerance: Annotated[
-        float, typer.Option(help="How far below the accuracy of lossless links is kept.", min=0)
-    ] = 0.005
+        float | None,
+        typer.Option(
+            help="How much worse than lossless links is kept. Default: 0.005 of an accuracy, "
+            "else 1 % of the value.",
+            show_default=False,
+            min=0,
+        ),
+    ] = None
     extra: Annotated[
         str, typer.Option(help="Options of every scheme, as server_optimizer=adam.")
     ] = ""
@@ -86,7 +93,7 @@ def tune(
 ) -> None:
     """Find the scheme with the fewest bytes that still learns as well, on short runs.
 
-    Without budgets: the lowest rates that keep the accuracy, that of lossless links or --keep. With both
+    Without budgets: the lowest rates that keep the metric, that of lossless links or --keep. With both
     budgets: the quantizer that learns best within them. Says which differences are within the noise of
     seeds and of the test set. With --vector: every quantizer's size and error on a saved update.
 
@@ -124,15 +131,19 @@ def _search(
     """Train, judge, and show what was found."""
     from lossyfl.experiments.racing import Race
     from lossyfl.experiments.tune import Question, answer, words
+    from lossyfl.tasks.metrics import Metric
 
     race = Race(seeds=goal.seeds, confidence=goal.confidence)
-    question = Question(tensors=(), keep=goal.keep, tolerance=goal.tolerance, extra=goal.extra)
+    unknown = Metric(name="metric")  # what it is, the task says when it is loaded
+    kept = {"keep": goal.keep, "tolerance": goal.tolerance}
+    question = Question(tensors=(), metric=unknown, extra=goal.extra, **kept)
     schemes = words(question, *budgets)
     base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
     from lossyfl.simulation.setup import prepare
 
     ready = prepare(replace(base, scheme="lossless"), how.data_dir)
-    question = replace(question, tensors=ready.tensors, rounds=base.rounds)
+    metric = ready.task.metrics[0]
+    question = replace(question, tensors=ready.tensors, rounds=base.rounds, metric=metric)
     player = _Player(base, goal.seeds, out, workers, how.data_dir, output.quiet)
     found = answer(question, *budgets, player.attempt, race)
     from lossyfl.experiments.choice import choice

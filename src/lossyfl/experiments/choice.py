@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lossyfl.experiments.outcome import ACCURACY
 from lossyfl.experiments.significance import (
     Moderation,
     margin_of_test_set,
@@ -20,6 +19,7 @@ from lossyfl.experiments.significance import (
 from lossyfl.experiments.trials import Trial
 from lossyfl.experiments.tune import ROUNDING, Question, SearchResult
 from lossyfl.report.text import size
+from lossyfl.tasks.metrics import ACCURACY, Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +52,14 @@ class Choice:
 
     reference: the scheme that others are compared with; empty for a number
     samples:   of the test set; 0 if unknown
+    metric:    what values are of
     """
 
     judged: tuple[Judgement, ...]
     reference: str
     samples: int
     sentences: tuple[str, ...]
+    metric: Metric = ACCURACY
 
     def of(self, spec: str) -> Judgement:
         """That of a scheme."""
@@ -73,6 +75,7 @@ class Standard:
     tolerance: how far below that is as good
     level:     one minus the error that each single verdict may have, so that all hold at once
     samples:   of the test set; 0 if unknown
+    metric:    what values are of
     common:    what differences say of each other's variance
     """
 
@@ -81,6 +84,7 @@ class Standard:
     tolerance: float
     level: float
     samples: int
+    metric: Metric
     common: Moderation | None
 
     def apart(self, each: Trial) -> list[float]:
@@ -105,6 +109,7 @@ def choice(
         reference=standard.reference.scheme if standard.reference else "",
         samples=samples,
         sentences=tuple(_sentences(judged, standard, found, confidence)),
+        metric=question.metric,
     )
 
 
@@ -114,12 +119,14 @@ def _standard(
     lossless = found.tried.get(question.spec("lossless"))
     reference = found.best if budgets else (lossless if question.keep is None else None)
     compared = [each for each in found.tried.values() if not each.failed and each != reference]
+    value = reference.value if reference else (question.keep or 0.0)
     plain = Standard(
         reference=reference,
-        value=reference.value if reference else (question.keep or 0.0),
-        tolerance=0.0 if budgets or question.keep is not None else question.tolerance,
+        value=value,
+        tolerance=0.0 if budgets or question.keep is not None else question.margin(value),
         level=1 - (1 - confidence) / max(len(compared), 1),
         samples=samples,
+        metric=question.metric,
         common=None,
     )
     whole = [plain.apart(each) for each in compared if not each.given_up]
@@ -132,7 +139,7 @@ def _judge(each: Trial, standard: Standard) -> Judgement:
         return Judgement(scheme=each.scheme, apart=None, seeds=None, samples=None, words=words)
     found = paired(standard.apart(each), standard.level, 1, standard.common)
     samples = None
-    if standard.samples and ACCURACY.parts:
+    if standard.samples and standard.metric.is_fraction:
         other = standard.value if standard.reference else 0.0  # a number has no noise
         samples = margin_of_test_set(each.value, other, standard.samples, standard.level)
     judged = Judgement(
@@ -142,14 +149,14 @@ def _judge(each: Trial, standard: Standard) -> Judgement:
         samples=samples,
         words="",
     )
-    return replace(judged, words=_verdict(each, judged, standard.tolerance))
+    return replace(judged, words=_verdict(each, judged, standard))
 
 
-def _verdict(each: Trial, judged: Judgement, tolerance: float) -> str:
+def _verdict(each: Trial, judged: Judgement, standard: Standard) -> str:
     """Whether it is as good, and whether that is more than noise."""
     if each.given_up:
         return "given up after one seed"
-    over = ACCURACY.sign * (judged.apart or 0.0) + tolerance
+    over = standard.metric.sign * (judged.apart or 0.0) + standard.tolerance
     word = "as good" if over >= -ROUNDING else "worse"
     if judged.margin is None:
         return f"{word}, by one seed"
@@ -165,14 +172,14 @@ def _sentences(
     best = found.best
     cost = f"{size(best.down)} per broadcast and {size(best.up)} per reply"
     words = f"{best.scheme} is the choice of {len(judged)} schemes ({found.words}): "
-    said = [f"{words}{ACCURACY.text(best.value)}, {cost}."]
+    said = [f"{words}{standard.metric.text(best.value)}, {cost}."]
     own = next(each for each in judged if each.scheme == best.scheme)
     if own.apart is not None:
         said.append(_difference(own, standard, confidence))
-    if standard.samples and ACCURACY.parts and standard.tolerance:
+    if standard.samples and standard.metric.is_fraction and standard.tolerance:
         images = standard.tolerance * standard.samples
         said.append(
-            f"The tolerance of {ACCURACY.number(standard.tolerance)} {ACCURACY.apart} is "
+            f"The tolerance of {standard.metric.number(standard.tolerance)} {standard.metric.apart} is "
             f"{images:.1f} of {standard.samples:,} test samples."
         )
     close = [e.scheme for e in judged if e.words.endswith("noise") and e.scheme != best.scheme]
@@ -190,14 +197,14 @@ def _sentences(
 
 def _difference(own: Judgement, standard: Standard, confidence: float) -> str:
     """How far it is from the reference, and what of that is noise."""
-    name = standard.reference.scheme if standard.reference else ACCURACY.text(standard.value)
-    apart, unit = own.apart or 0.0, ACCURACY.apart
-    begin = f"It is {ACCURACY.number(apart)} {unit} from {name}"
+    name = standard.reference.scheme if standard.reference else standard.metric.text(standard.value)
+    apart, unit = own.apart or 0.0, standard.metric.apart
+    begin = f"It is {standard.metric.number(apart)} {unit} from {name}"
     if own.seeds is None or own.margin is None:
         return f"{begin}; one seed says nothing of how much seeds differ."
-    parts = [f"{ACCURACY.number(own.seeds)} of seeds"]
+    parts = [f"{standard.metric.number(own.seeds)} of seeds"]
     if own.samples is not None:
-        parts.append(f"{ACCURACY.number(own.samples)} of {standard.samples:,} test samples")
-    noise = f"± {ACCURACY.number(own.margin)} {unit} ({' and '.join(parts)})"
+        parts.append(f"{standard.metric.number(own.samples)} of {standard.samples:,} test samples")
+    noise = f"± {standard.metric.number(own.margin)} {unit} ({' and '.join(parts)})"
     inside = "below" if abs(apart) <= own.margin else "above"
     return f"{begin}, which is {inside} the noise of {noise} at {100 * confidence:g} %."

@@ -5,9 +5,10 @@ goes on, so a comparison can be stopped and repeated with the same command until
 was trained is ever removed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from lossyfl.errors import InputError
 from lossyfl.protocol.schemes import scheme
@@ -15,10 +16,12 @@ from lossyfl.results.directory import Results
 from lossyfl.results.experiment import KEYS, Experiment, slug
 from lossyfl.results.records import read_rounds
 from lossyfl.simulation import checkpoint
+from lossyfl.simulation.given import WORDS_ONLY, Given
 from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.run_loop import RunResult
 from lossyfl.simulation.setup import load_task, ready, resolve
 from lossyfl.simulation.watcher import Watcher
+from lossyfl.tasks.base import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +29,13 @@ class Planned:
     """One run of a comparison, all settings said, and where it goes.
 
     label: what it is called while it runs; its scheme and seed if empty
+    given: objects for the words of its settings
     """
 
     experiment: Experiment
     folder: Path
     label: str = ""
+    given: Given = WORDS_ONLY
 
     @property
     def name(self) -> str:
@@ -64,24 +69,36 @@ class Planned:
         return self.state == "diverged"
 
 
-def settled(asked: Experiment, data_dir: Path | None) -> Experiment:
-    """The experiment with what suits its task where nothing was said."""
-    return resolve(asked, load_task(asked.task, data_dir))
+def settled(asked: Experiment, data_dir: Path | None, given: Task | None = None) -> Experiment:
+    """The experiment with what suits its task, or one that was given, where nothing was said."""
+    return resolve(asked, given or load_task(asked.task, data_dir))
 
 
-def plan(base: Experiment, schemes: Sequence[str], seeds: int, out: Path) -> list[Planned]:
-    """All runs of a settled experiment, seed by seed, so that every scheme has its first one early."""
+def plan(
+    base: Experiment,
+    schemes: Sequence[str],
+    seeds: int,
+    out: Path,
+    given: Mapping[str, Given] = MappingProxyType({}),
+) -> list[Planned]:
+    """All runs of a settled experiment, seed by seed, so that every scheme has its first one early.
+
+    given: the objects of a scheme's runs, by its word
+    """
     if not schemes or len(set(schemes)) != len(schemes):
         allowed = "at least one, each once"
         raise InputError("schemes", of="a comparison", allowed=allowed, got=" ".join(schemes))
     if seeds < 1:
         raise InputError("seeds", of="a comparison", allowed="an int >= 1", got=seeds)
+    objects = {spec: given.get(spec, WORDS_ONLY) for spec in schemes}
     for spec in schemes:
-        scheme(spec)  # raises now, not when its turn comes
+        if objects[spec].scheme is None:
+            scheme(spec)  # raises now, not when its turn comes
     runs = [
         Planned(
             experiment=replace(base, scheme=spec, seed=base.seed + k),
             folder=out / f"{slug(spec)}-{base.seed + k}",
+            given=objects[spec],
         )
         for k in range(seeds)
         for spec in schemes
@@ -96,10 +113,10 @@ def check(runs: Sequence[Planned], data_dir: Path | None) -> None:
     waiting = [planned for planned in runs if not planned.done]
     if len(waiting) > 1:  # the only one says it itself
         for spec in dict.fromkeys(planned.experiment.task for planned in waiting):
-            chosen = load_task(spec, data_dir)
-            for planned in waiting:
-                if planned.experiment.task == spec:
-                    ready(planned.experiment, chosen)
+            own = [planned for planned in waiting if planned.experiment.task == spec]
+            chosen = own[0].given.task or load_task(spec, data_dir)
+            for planned in own:
+                ready(planned.experiment, chosen, planned.given.scheme)
 
 
 def go_on(
@@ -120,6 +137,7 @@ def go_on(
             checkpoint_every=checkpoint_every,
             force=True,  # no round is there, so nothing is lost
             watcher=watcher,
+            given=planned.given,
         )
     return resume(
         planned.folder,
@@ -128,6 +146,7 @@ def go_on(
         data_dir=data_dir,
         checkpoint_every=checkpoint_every,
         watcher=watcher,
+        given=planned.given,
     )
 
 

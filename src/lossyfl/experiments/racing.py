@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from statistics import variance
 
 from lossyfl.errors import InputError
-from lossyfl.experiments.outcome import ACCURACY
 from lossyfl.experiments.significance import check_confidence, t_quantile
 
 
@@ -30,11 +29,13 @@ class Race:
 
     confidence: one minus the rate of false alarms of a whole search
     tests:      of a search, at the most: m
+    sign:       1 where higher values are better, -1 where lower are
     """
 
     seeds: int = 1
     confidence: float = 0.95
     tests: int = 1
+    sign: int = 1
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
@@ -53,7 +54,7 @@ class Race:
         margin = self.margin(alike, reference)
         if margin is None or self.seeds == 1:
             return False
-        return ACCURACY.sign * (least - first) > margin
+        return self.sign * (least - first) > margin
 
     def margin(self, alike: Sequence[Sequence[float]], reference: int) -> float | None:
         """How far below well enough is hopeless; None where nobody knows how seeds vary."""

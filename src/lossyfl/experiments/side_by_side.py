@@ -23,9 +23,11 @@ from typing import TYPE_CHECKING, Literal
 from lossyfl.errors import Diverged, InputError, LossyflError, Stopped
 from lossyfl.experiments.compare import Planned, go_on
 from lossyfl.results.records import Round
+from lossyfl.results.task_facts import TaskFacts
 from lossyfl.simulation.memory import keep_freed_memory
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.warm import warm_up
+from lossyfl.tasks.metrics import ACCURACY, Metric
 from lossyfl.tasks.optimizers import optimizer
 
 if TYPE_CHECKING:
@@ -34,11 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A run has begun, or goes on after some rounds, in a process with this number."""
+    """A run has begun, or goes on after some rounds, in a process with this number.
+
+    metric: the first one of its task
+    """
 
     process: int
     entries: int
     done: tuple[Round, ...]
+    metric: Metric = ACCURACY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +178,11 @@ class _Teller:
 
     def started(self, setup: Setup, done: list[Round]) -> None:
         """Tell what was done before."""
-        self._pipe.send(Begun(process=os.getpid(), entries=len(setup.theta), done=tuple(done)))
+        metric = TaskFacts.of(setup.task).metrics[0]
+        begun = Begun(
+            process=os.getpid(), entries=len(setup.theta), done=tuple(done), metric=metric
+        )
+        self._pipe.send(begun)
 
     def round_done(self, record: Round) -> None:
         """Tell of the round."""

@@ -24,6 +24,7 @@ from lossyfl.simulation.setup import load_task, resolve
 from lossyfl.simulation.warm import default_workers
 from lossyfl.simulation.words import check_words
 from lossyfl.tasks import check_data
+from lossyfl.tasks.metrics import ACCURACY, Metric
 
 OF = "a sweep"
 NAME = 80
@@ -88,6 +89,14 @@ class SweepResult:
     def axes(self) -> tuple[Axis, ...]:
         """What was crossed."""
         return self.plan.axes
+
+    @property
+    def metric(self) -> Metric:
+        """What was measured: the first metric of the runs' tasks, which all share."""
+        every = (
+            each for outcomes in (*self.outcomes, *self.baselines) for each in outcomes if each
+        )
+        return next((each.metric for each in every), ACCURACY)
 
     def values(self, point: int) -> list[float | None]:
         """How well the runs of a point learned, by seed."""

@@ -17,12 +17,12 @@ import numpy as np
 
 from lossyfl.errors import InputError, one_of
 from lossyfl.experiments.grid import Axis
-from lossyfl.experiments.outcome import ACCURACY
 from lossyfl.experiments.significance import interval
 from lossyfl.experiments.sweep import SweepResult
 from lossyfl.experiments.sweep_table import CONFIDENCE
 from lossyfl.report import sheet
 from lossyfl.report.styles import BLUE, GOLD, GREEN, INK, MARKERS, PURPLE, VERMILION
+from lossyfl.tasks.metrics import Metric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def plot_against(result: SweepResult, name: str, confidence: float = CONFIDENCE)
             _baselines(axes, result, cut)
             _name(axes, result, cut, averaged)
             _scale(axes, result.axes[along])
-            axes.set_ylabel(_label())
+            axes.set_ylabel(_label(result.metric))
             sheet.legend(axes, f"band: {100 * confidence:g} % interval over seeds")
 
     return sheet.Plot(shape=_shape(len(plots)), fill=fill)
@@ -114,22 +114,24 @@ def heat_map(result: SweepResult, one: str, other: str) -> "sheet.Plot":
                 table, vmin=low, vmax=high, cmap="viridis", aspect="auto", origin="lower"
             )
             images.append(image)
-            _write_cells(axes, table, (low + high) / 2)
+            _write_cells(axes, table, (low + high) / 2, result.metric)
             axes.grid(visible=False)
             axes.set_xticks(range(table.shape[1]), result.axes[across].values, parse_math=False)
             axes.set_yticks(range(table.shape[0]), result.axes[up].values, parse_math=False)
             axes.set_xlabel(one, parse_math=False)
             axes.set_ylabel(other, parse_math=False)
             _name(axes, result, cut, averaged)
-        figure.colorbar(images[0], ax=figure.axes, label=_label())
+        figure.colorbar(images[0], ax=figure.axes, label=_label(result.metric))
 
     return sheet.Plot(shape=_shape(len(plots)), fill=fill, beside=0.8)
 
 
-def _write_cells(axes: "Axes", table: "np.ndarray", middle: float) -> None:
+def _write_cells(axes: "Axes", table: "np.ndarray", middle: float, metric: Metric) -> None:
     for (row, column), value in np.ndenumerate(table):
         said = (
-            "failed" if np.isnan(value) else (f"{value:.2f}" if ACCURACY.parts else f"{value:.4g}")
+            "failed"
+            if np.isnan(value)
+            else (f"{value:.2f}" if metric.is_fraction else f"{value:.4g}")
         )
         color = "black" if np.isnan(value) or value > middle else "white"
         axes.text(column, row, said, ha="center", va="center", fontsize=8, color=color)
@@ -170,7 +172,7 @@ def _line(
     marker = MARKERS[place % len(MARKERS)]
     (drawn,) = axes.plot(x, mean, color=color, marker=marker, markersize=4, linewidth=1.4)
     drawn.set_label(f" {cuts[1].words(result.axes) or 'mean over seeds'}")
-    if ACCURACY.parts:  # none is below 0 % or above 100 %
+    if result.metric.is_fraction:  # none is below 0 % or above 100 %
         low, high = np.clip(low, 0, 100), np.clip(high, 0, 100)
     axes.fill_between(x, low, high, color=color, alpha=0.14, linewidth=0)
 
@@ -180,7 +182,11 @@ def _baselines(axes: "Axes", result: SweepResult, cut: Cut) -> None:
     drawn: set[float] = set()
     for point, outcomes in zip(result.plan.baselines, result.baselines, strict=True):
         fits = all(point.values[at] in ("", v) for at, v in zip(cut.axes, cut.values, strict=True))
-        values = [_shown(each.value) for each in outcomes if each and each.value is not None]
+        values = [
+            _shown(each.value, result.metric)
+            for each in outcomes
+            if each and each.value is not None
+        ]
         if fits and values and len(result.plan.baselines) <= LINES:
             drawn.add(fmean(values))
     for number, mean in enumerate(sorted(drawn)):
@@ -199,7 +205,7 @@ def _by_seed(result: SweepResult, cuts: Sequence[Cut]) -> Iterator[list[float]]:
     ]
     for seed in range(len(result.plan.points[0].runs)):
         values = [result.values(number)[seed] for number in inside]
-        yield [_shown(value) for value in values if value is not None]
+        yield [_shown(value, result.metric) for value in values if value is not None]
 
 
 def _cuts(result: SweepResult, others: Sequence[int]) -> tuple[list[Cut], bool]:
@@ -227,12 +233,12 @@ def _shape(plots: int) -> tuple[int, int]:
     return -(-plots // columns), columns
 
 
-def _shown(value: float) -> float:
-    return 100 * value if ACCURACY.parts else value
+def _shown(value: float, metric: Metric) -> float:
+    return 100 * value if metric.is_fraction else value
 
 
-def _label() -> str:
-    return f"{ACCURACY.name} ({ACCURACY.unit})" if ACCURACY.unit else ACCURACY.name
+def _label(metric: Metric) -> str:
+    return f"{metric.name} ({metric.unit})" if metric.unit else metric.name
 
 
 def _name(axes: "Axes", result: SweepResult, cut: Cut, averaged: bool) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from lossyfl.experiments.outcome import ACCURACY, Measure, RunOutcome
+from lossyfl.experiments.outcome import RunOutcome
 from lossyfl.experiments.significance import (
     Difference,
     Interval,
@@ -22,6 +22,7 @@ from lossyfl.experiments.significance import (
     paired,
 )
 from lossyfl.experiments.sweep import SweepPlan, SweepPoint, SweepResult
+from lossyfl.tasks.metrics import ACCURACY, Metric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,7 @@ class SweepTable:
     confidence: float
     comparisons: int
     moderation: Moderation | None = None
-    measure: Measure = ACCURACY
+    metric: Metric = ACCURACY
 
     @property
     def against(self) -> str:
@@ -83,7 +84,7 @@ class SweepTable:
         """What the numbers are, and what the test assumes."""
         percent = f"{100 * self.confidence:g} %"
         return (
-            f"{self.measure.name} is the mean over the evaluations in the last fifth of a run, ten at "
+            f"{self.metric.name} is the mean over the evaluations in the last fifth of a run, ten at "
             f"most; intervals are Student's t over seeds, {percent}. Differences are from "
             f"{self.reference}, seed by seed: the paired t-test, two-sided, {self._variances}with "
             f"Bonferroni's correction for {self.comparisons} comparison{'s' * (self.comparisons != 1)}, "
@@ -130,7 +131,7 @@ def table_of(result: SweepResult, confidence: float = CONFIDENCE) -> SweepTable:
     for (first, *rest), other, difference in zip(places, against, found, strict=True):
         values = _common([plan.points[at].values for at in (first, *rest)])
         itself = BASELINE if plan.baselines else BEST
-        verdict = itself if other is None else _verdict(difference)
+        verdict = itself if other is None else _verdict(difference, result.metric)
         at, outcomes = plan.points[first], result.outcomes[first]
         rows.append(_row(at, values, outcomes, difference, verdict, confidence))
     return SweepTable(
@@ -140,6 +141,7 @@ def table_of(result: SweepResult, confidence: float = CONFIDENCE) -> SweepTable:
         confidence=confidence,
         comparisons=comparisons,
         moderation=common,
+        metric=result.metric,
     )
 
 
@@ -177,7 +179,7 @@ def _reference(result: SweepResult, place: int, best: int | None) -> Outcomes | 
 
 def _best(result: SweepResult) -> int | None:
     """The point that learned best, of those whose every run came to something."""
-    sign = ACCURACY.sign
+    sign = result.metric.sign
     means = {
         number: fmean(values)
         for number in range(len(result.outcomes))
@@ -222,7 +224,7 @@ def _apart(found: Outcomes, against: Outcomes) -> list[float]:
     ]
 
 
-def _verdict(apart: Difference | None) -> str:
+def _verdict(apart: Difference | None, metric: Metric) -> str:
     """A difference in words."""
     if apart is None:
         return "failed"
@@ -230,4 +232,4 @@ def _verdict(apart: Difference | None) -> str:
         return "one seed says nothing"
     if not apart.is_told_apart:
         return "within the noise"
-    return "better" if ACCURACY.sign * apart.interval.mean > 0 else "worse"
+    return "better" if metric.sign * apart.interval.mean > 0 else "worse"

@@ -17,7 +17,7 @@ COLUMNS = (
 
 def heads(table: SweepTable) -> list[str]:
     """The names of columns."""
-    name = table.measure.name
+    name = table.metric.name
     rest = ["bytes down", "bytes up", "saving down", "saving up"]
     return [*table.axes, "seeds", name, _difference(table), "verdict", *rest]
 
@@ -49,14 +49,14 @@ def _interval(table: SweepTable, found: Interval | None, *, signed: bool = False
     if found is None:
         return text.MISSING
     plus = "+" if signed and found.mean > 0 else ""
-    margin = "" if found.margin is None else f" ± {table.measure.number(found.margin)}"
-    unit = "" if signed else table.measure.unit
-    return f"{plus}{table.measure.number(found.mean)}{margin} {unit}".strip()
+    margin = "" if found.margin is None else f" ± {table.metric.number(found.margin)}"
+    unit = "" if signed else table.metric.unit
+    return f"{plus}{table.metric.number(found.mean)}{margin} {unit}".strip()
 
 
 def _difference(table: SweepTable) -> str:
-    unit = f", {table.measure.apart}" if table.measure.apart else ""
-    return f"{table.measure.name} - {table.against}{unit}"
+    unit = f", {table.metric.apart}" if table.metric.apart else ""
+    return f"{table.metric.name} - {table.against}{unit}"
 
 
 def short_heads(table: SweepTable) -> list[str]:
@@ -91,7 +91,7 @@ def csv_of(table: SweepTable) -> str:
     """The table as CSV, numbers in full; empty where there is nothing to say."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*table.axes, *COLUMNS[:3], table.measure.name, *COLUMNS[3:]])
+    writer.writerow([*table.axes, *COLUMNS[:3], table.metric.name, *COLUMNS[3:]])
     writer.writerows(line(row) for row in table.rows)
     return out.getvalue()
 

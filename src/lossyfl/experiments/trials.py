@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from lossyfl.experiments.outcome import ACCURACY, outcome
+from lossyfl.experiments.outcome import outcome
+from lossyfl.tasks.metrics import ACCURACY, Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,7 @@ class Trial:
     failed:   why it came to nothing, empty if it did not
     given_up: whether it was hopeless after its first seed, so that others were not run
     folders:  of its runs
+    metric:   what the values are of
     """
 
     scheme: str
@@ -27,6 +29,7 @@ class Trial:
     failed: str = ""
     given_up: bool = False
     folders: tuple[Path, ...] = ()
+    metric: Metric = ACCURACY
 
     @property
     def value(self) -> float:
@@ -53,6 +56,7 @@ def trial(spec: str, folders: Sequence[Path], *, given_up: bool = False) -> Tria
         catch_up=fmean(each.catch_up for each in found),
         given_up=given_up,
         folders=tuple(folders),
+        metric=found[0].metric,
     )
 
 
@@ -66,7 +70,7 @@ def frontier(tried: Sequence[Trial]) -> list[Trial]:
     """
 
     def beats(one: Trial, other: Trial) -> bool:
-        sign = ACCURACY.sign
+        sign = one.metric.sign
         ones = (sign * one.value, -one.down, -one.up)
         others = (sign * other.value, -other.down, -other.up)
         return ones != others and all(a >= b for a, b in zip(ones, others, strict=True))

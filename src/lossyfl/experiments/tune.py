@@ -1,7 +1,7 @@
 """The scheme with the fewest bytes that still learns as well, found on short runs.
 
 `lower` says which scheme to try next, given all that was tried: lossless links first, which say what is to
-be kept; then both links at the highest rate; then the downlink at ever lower ones while accuracy is kept;
+be kept; then both links at the highest rate; then the downlink at ever lower ones while the metric is kept;
 then the uplink; then other quantizers one rate below, on either link. `within` is the other question: of all
 quantizers that can keep to a budget, which learns best. Both depend on nothing but what was tried, so a
 search can be stopped and repeated. Schemes run several seeds; one that is hopeless after its first runs no
@@ -14,17 +14,20 @@ from typing import TypeAlias
 
 from lossyfl.compressors.budgeted import SMALLEST
 from lossyfl.errors import InputError
-from lossyfl.experiments.outcome import ACCURACY
 from lossyfl.experiments.racing import Race
 from lossyfl.experiments.trials import Trial, failure
 from lossyfl.protocol.schemes import scheme
 from lossyfl.quantizers.targets import target
 from lossyfl.registry import items
+from lossyfl.results.records import LARGEST_NUMBER
+from lossyfl.tasks.metrics import ACCURACY, Metric
 from lossyfl.types import Shape
 from lossyfl.wire.shapes import entries_of
 
 RATES = ("2bit", "1bit", "0.5bit", "0.25bit", "0.125bit", "0.0625bit", "0.03125bit")
 """The rates to try, from the highest down."""
+POINTS, PART = 0.005, 0.01
+"""What is kept if nobody says how exactly: half a point of a fraction, or this part of any other value."""
 ROUNDING = 1e-9
 """Of means: a loss of just the tolerance is kept."""
 TRIED = ("down", "up", "down_budget", "up_budget", "predict")
@@ -32,7 +35,7 @@ TRIED = ("down", "up", "down_budget", "up_budget", "predict")
 QUANTIZERS = ("deadzone", "deadzone(scale=tensor)", "topk", "sparse_ternary", "dithered")
 """Those that can keep to a budget."""
 OTHERS = ("predict=true", "down=sparse_ternary,up=sparse_ternary")
-"""What may keep the accuracy at a rate at which a dead zone does not."""
+"""What may keep the metric at a rate at which a dead zone does not."""
 
 
 def _is_of_server(option: str) -> bool:
@@ -46,22 +49,27 @@ class Question:
 
     tensors:   shapes of the model's
     rounds:    of every run, if that is known
-    keep:      how well to learn; None for as well as lossless links
-    tolerance: how far below that is still kept
+    metric:    of the task, what is to be kept
+    keep:      its value; None for that of lossless links
+    tolerance: how much worse is still kept; None for half a point, or 1 % of what is no fraction
     extra:     options that every scheme gets, as "server_optimizer=adam,server_lr=0.003"
     """
 
     tensors: Sequence[Shape]
     rounds: int | None = None
+    metric: Metric = ACCURACY
     keep: float | None = None
-    tolerance: float = 0.005
+    tolerance: float | None = None
     extra: str = ""
 
     def __post_init__(self) -> None:
-        if self.keep is not None and not 0 < self.keep <= 1:
-            raise InputError("keep", of="tune", allowed="an accuracy in (0, 1]", got=self.keep)
-        if not 0 <= self.tolerance <= 1:
-            allowed = "a part of all samples in [0, 1]"
+        most = 1.0 if self.metric.is_fraction else LARGEST_NUMBER
+        least = 0.0 if self.metric.is_fraction else -LARGEST_NUMBER
+        if self.keep is not None and not least < self.keep <= most:
+            allowed = f"the {self.metric.name} to keep" + (", in (0, 1]" if most == 1 else "")
+            raise InputError("keep", of="tune", allowed=allowed, got=self.keep)
+        if self.tolerance is not None and not 0 <= self.tolerance <= most:
+            allowed = "in [0, 1]" if most == 1 else ">= 0"
             raise InputError("tolerance", of="tune", allowed=allowed, got=self.tolerance)
         for item in items(self.extra):
             if item.partition("=")[0] in TRIED:
@@ -102,21 +110,27 @@ class Question:
         limits = f"down_budget={self.rates[down]},up_budget={self.rates[up]}"
         return self.spec("lean", ",".join(filter(None, (options, limits))))
 
+    def margin(self, value: float) -> float:
+        """How much worse than a value is still kept."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return POINTS if self.metric.is_fraction else PART * abs(value)
+
     def least(self, tried: Mapping[str, Trial]) -> float:
-        """The accuracy that counts as kept."""
+        """The value that counts as kept, and all better ones."""
         if self.keep is not None:
             return self.keep
         lossless = tried[self.spec("lossless")]
         if lossless.failed:
             allowed = "one that lossless links can do"
             raise InputError("training", of="tune", allowed=allowed, got=lossless.failed)
-        return lossless.value - ACCURACY.sign * self.tolerance
+        return lossless.value - self.metric.sign * self.margin(lossless.value)
 
     def is_kept(self, each: Trial, tried: Mapping[str, Trial]) -> bool:
         """Whether a trial learned well enough, in the mean over its seeds."""
         if each.failed or each.given_up:
             return False
-        return ACCURACY.sign * (each.value - self.least(tried)) >= -ROUNDING
+        return self.metric.sign * (each.value - self.least(tried)) >= -ROUNDING
 
 
 Hopeless: TypeAlias = Callable[[float], bool]
@@ -151,14 +165,14 @@ def answer(
     race:    how many seeds each has, and how sure a verdict is
     """
     tried: dict[str, Trial] = {}
-    chosen = race or Race()
+    chosen = replace(race or Race(), sign=question.metric.sign)
     if down is None and up is None:
         question.check(question.spec("lean"))  # wrong options are found before lossless links run
         question.check_rates()
         chosen = replace(chosen, tests=2 * (len(question.rates) + len(OTHERS)) + 1)
         while (spec := lower(question, tried)) is not None:
             tried[spec] = attempt(spec, _hopeless_to_keep(question, tried, chosen))
-        words = "fewest bytes with the accuracy kept"
+        words = f"fewest bytes with the {question.metric.name} kept"
         return SearchResult(tried=tried, best=fewest(question, tried), words=words)
     specs = within(question, down, up)
     chosen = replace(chosen, tests=len(specs) * (len(specs) - 1) // 2)
@@ -251,7 +265,7 @@ def within(question: Question, down: str | None, up: str | None) -> list[str]:
 
 
 def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
-    """Of those that keep the accuracy, the one with the fewest bytes both ways; None if none does."""
+    """Of those that keep the metric, the one with the fewest bytes both ways; None if none does."""
     kept = [each for each in tried.values() if question.is_kept(each, tried)]
     return min(kept, key=lambda each: each.down + each.up, default=None)
 
@@ -259,5 +273,4 @@ def fewest(question: Question, tried: Mapping[str, Trial]) -> Trial | None:
 def best_within(specs: Sequence[str], tried: Mapping[str, Trial]) -> Trial | None:
     """Of schemes under a budget, the one that learned best; the fewest bytes decide between equals."""
     some = [tried[spec] for spec in specs if not (tried[spec].failed or tried[spec].given_up)]
-    sign = ACCURACY.sign
-    return max(some, key=lambda t: (sign * t.value, -(t.down + t.up)), default=None)
+    return max(some, key=lambda t: (t.metric.sign * t.value, -(t.down + t.up)), default=None)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from lossyfl import report
 from lossyfl.experiments.choice import Choice, Judgement
-from lossyfl.experiments.outcome import ACCURACY
 from lossyfl.experiments.trials import Trial, frontier
 from lossyfl.experiments.tune import SearchResult
 from lossyfl.files.atomic import write_atomically
@@ -12,6 +11,7 @@ from lossyfl.report.markup import Markup, join, tag
 from lossyfl.report.text import MISSING, size, size_down
 from lossyfl.results.directory import Results
 from lossyfl.results.records import read_rounds
+from lossyfl.tasks.metrics import Metric
 
 HEADS = ("scheme", "seeds", "down", "reply", "verdict")
 NOTE = (
@@ -40,7 +40,7 @@ def explained(found: SearchResult, chosen: Choice) -> Markup:
     """The sentences of the choice, and a row for every trial."""
     words = [tag("p", sentence) for sentence in chosen.sentences]
     against = chosen.reference or "the goal"
-    heads = ("", "scheme", "seeds", ACCURACY.name, f"from {against}", *HEADS[2:])
+    heads = ("", "scheme", "seeds", chosen.metric.name, f"from {against}", *HEADS[2:])
     head = tag("tr", *(tag("th", name, scope="col") for name in heads))
     tried = list(found.tried.values())
     front = frontier(tried)
@@ -67,16 +67,16 @@ def cells(each: Trial, chosen: Choice, on_front: bool) -> list[str]:
         "*" if on_front else "",
         each.scheme,
         str(len(each.values)),
-        MISSING if each.failed else ACCURACY.text(each.value),
-        apart(judged),
+        MISSING if each.failed else chosen.metric.text(each.value),
+        apart(judged, chosen.metric),
         *bytes_,
         judged.words,
     ]
 
 
-def apart(judged: Judgement) -> str:
+def apart(judged: Judgement, metric: Metric) -> str:
     """A difference with its noise."""
     if judged.apart is None:
         return MISSING
-    margin = "" if judged.margin is None else f" ± {ACCURACY.number(judged.margin)}"
-    return f"{ACCURACY.number(judged.apart)}{margin}"
+    margin = "" if judged.margin is None else f" ± {metric.number(judged.margin)}"
+    return f"{metric.number(judged.apart)}{margin}"

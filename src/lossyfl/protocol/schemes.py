@@ -28,6 +28,7 @@ from lossyfl.compressors.levels import Levels, is_rule, leveled, levels
 from lossyfl.errors import InputError
 from lossyfl.links import Compensated, Direct, ErrorFeedback, Lossless, Predicted, WholeModel
 from lossyfl.protocol.optimizers import optimizer
+from lossyfl.protocol.options import Option, with_options
 from lossyfl.protocol.parts import (
     check_grid,
     check_snaps,
@@ -49,12 +50,18 @@ _registry: "Registry[Scheme]" = Registry(
 )
 
 
-def scheme(spec: str) -> Scheme:
-    """The scheme that `name:key=value,...` describes.
+def scheme(spec: str, **options: Option) -> Scheme:
+    """The scheme that `name:key=value,...` describes, or a name with options as Python has them.
+
+    Numbers for budgets are bytes, and quantizers may be objects.
 
     >>> scheme("lfl:q1=2,q2=2").server_model
     'estimate'
+    >>> scheme("lean", down=Stochastic(levels=5), up_budget=5000).spec
+    'lean:down=stochastic(levels=5),up_budget=5000B'
     """
+    if options:
+        spec = with_options(spec, _registry.options(spec), options)
     made = _registry.build(spec)
     if not isinstance(made, Scheme):  # pyright: ignore[reportUnnecessaryIsInstance]
         got = type(made).__name__

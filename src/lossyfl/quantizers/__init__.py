@@ -43,6 +43,21 @@ def quantizer(spec: str) -> Quantizer:
     return made
 
 
+def spec_of(made: Quantizer) -> str:
+    """The text that makes the same quantizer.
+
+    >>> spec_of(quantizer("rotated+stochastic:levels=50"))
+    'rotated+stochastic(levels=50)'
+    """
+    from lossyfl.quantizers.rotated import Rotated
+    from lossyfl.quantizers.spelling import spelt
+
+    _load_all()
+    if isinstance(made, Rotated) and made.signs == "fresh":
+        return ROTATED + spec_of(made.inner)
+    return spelt(made, _registry.name_of(type(made)))
+
+
 def names() -> list[str]:
     """The names of all quantizers."""
     _load_all()

@@ -1,8 +1,8 @@
 """Runs of the same settings that differ in the seed only are one group, drawn as one curve."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lossyfl.errors import InputError
@@ -10,6 +10,8 @@ from lossyfl.registry import items
 from lossyfl.report.runs import Run
 from lossyfl.results.experiment import KEYS, Experiment
 from lossyfl.results.records import Round
+from lossyfl.results.task_facts import united
+from lossyfl.tasks.metrics import Metric
 
 FAMILIES = ("lossless", "lb", "lfl", "lgm", "ltgm")
 """The paper's systems, in the order in which they are shown."""
@@ -20,10 +22,17 @@ class Group:
     """Runs of one set of settings, in the order of their seeds.
 
     label: the scheme, and whatever else tells it from other groups of its task
+    name:  of its task, and how that was asked for where it tells it from others of the name
     """
 
     label: str
     runs: tuple[Run, ...]
+    name: str = ""
+
+    @property
+    def task(self) -> str:
+        """What its task is called."""
+        return self.name or self.settings.task
 
     @property
     def settings(self) -> Experiment:
@@ -34,6 +43,16 @@ class Group:
     def family(self) -> str:
         """The scheme without its options."""
         return family(self.settings)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What was measured, the most important one first."""
+        return united([run.about.task.metrics for run in self.runs])
+
+    @property
+    def metric(self) -> Metric:
+        """The most important of them."""
+        return self.metrics[0]
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -59,13 +78,24 @@ def group(runs: Iterable[Run]) -> list[Group]:
         if not _is_there(run, own):
             own.append(run)
     chosen = sorted(together, key=_order)
+    tasks = _task_names({own.task: together[own][0].about.task.name for own in chosen})
     return [
         Group(
             label=_label(settings, [other for other in chosen if other.task == settings.task]),
+            name=tasks[settings.task],
             runs=tuple(sorted(together[settings], key=lambda run: (run.settings.seed, run.name))),
         )
         for settings in chosen
     ]
+
+
+def _task_names(own: Mapping[str, str]) -> dict[str, str]:
+    """What tasks are called, by how they were asked for: their own names, where those tell them apart."""
+    count = Counter(own.values())
+    return {
+        asked: f"{name} ({asked})" if name and count[name] > 1 and name != asked else name or asked
+        for asked, name in own.items()
+    }
 
 
 def _is_there(run: Run, others: Sequence[Run]) -> bool:
@@ -84,8 +114,7 @@ def _is_there(run: Run, others: Sequence[Run]) -> bool:
 def _same(one: Sequence[Round], other: Sequence[Round]) -> bool:
     """Whether they came out alike; a run to which rounds were added has evaluations in between."""
     return len(one) == len(other) and all(
-        _outcome(a) == _outcome(b)
-        and (a.accuracy == b.accuracy or None in (a.accuracy, b.accuracy))
+        _outcome(a) == _outcome(b) and (a.metrics == b.metrics or not (a.metrics and b.metrics))
         for a, b in zip(one, other, strict=True)
     )
 
@@ -123,7 +152,7 @@ def _label(settings: Experiment, task: Sequence[Experiment]) -> str:
     same = [other for other in task if other.scheme == settings.scheme]
     names = [key for key in KEYS if len({getattr(other, key) for other in same}) > 1]
     if "evaluate" not in names and len({other.evaluate for other in task}) > 1:
-        names.append("evaluate")  # another model's accuracy is another number
+        names.append("evaluate")  # another model's metric is another number
     told = [f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in names]
     return ", ".join([scheme, *told])
 

@@ -12,17 +12,26 @@ from lossyfl.report.device_table import HEADS as DEVICE_HEADS
 from lossyfl.report.groups import Group
 from lossyfl.report.link import LinkSpeeds, elapsed, load
 from lossyfl.report.rows import EVALUATIONS, ROUNDS, Both, GroupRow, row
+from lossyfl.report.tables import metrics_of
+from lossyfl.tasks.metrics import Metric
 
 HEAD = (
-    "scheme", "seeds", "rounds", "accuracy", f"last {EVALUATIONS} evaluations", f"last {ROUNDS} rounds",
-    "best", "down", "up", "saving down / up", "paper's count down / up", "bits per entry down / up",
-    "time",
+    "scheme", "seeds", "rounds", "{metric}", f"last {EVALUATIONS} evaluations", f"last {ROUNDS} rounds",
+    "best",
 )  # fmt: skip
+COSTS = (
+    "down",
+    "up",
+    "saving down / up",
+    "paper's count down / up",
+    "bits per entry down / up",
+    "time",
+)
 
 NOTE = f"""
-Accuracy is that of the last evaluation on the test set, the mean over seeds; then the mean and standard
+{{metric}} is that of the last evaluation on the test set, the mean over seeds; then the mean and standard
 deviation of the last {EVALUATIONS} evaluations of all seeds, the mean over evaluations of the last
-{ROUNDS} rounds, and the best evaluation. Bytes are those of frames, {{counted}};
+{ROUNDS} rounds, and the best evaluation{{better}}. Bytes are those of frames, {{counted}};
 savings are against 32-bit floats, and by the paper's count of 33 bits per entry over R_Q.
 """
 ONCE = "a broadcast counted once"
@@ -37,10 +46,10 @@ then missed, ||theta - theta_hat||; and ||delta_m|| over the norm of a quantized
 
 def markdown(groups: Sequence[Group], note: str = "", link: LinkSpeeds | None = None) -> str:
     """Tables for each task; with a link, also what would take how long over it."""
-    tasks = dict.fromkeys(group.settings.task for group in groups)
+    tasks = dict.fromkeys(group.task for group in groups)
     parts = [f"{_escaped(note)}\n"] if note else []
     for task in tasks:
-        own = [group for group in groups if group.settings.task == task]
+        own = [group for group in groups if group.task == task]
         parts += [f"### {_escaped(task)}\n", _results(own), _note(own), _broadcasts(own)]
         if any(row(group).peaks[0] is not None for group in own):
             parts += [_measured(own), MEASURED]
@@ -53,33 +62,45 @@ def markdown(groups: Sequence[Group], note: str = "", link: LinkSpeeds | None = 
 
 
 def _note(groups: Sequence[Group]) -> str:
+    metric = groups[0].metric
+    name = _escaped(metric.name)
     ways = {group.to_each for group in groups}
-    counted = EITHER if len(ways) > 1 else TO_EACH if True in ways else ONCE
-    return NOTE.lstrip().format(counted=counted)
+    return NOTE.lstrip().format(
+        metric=name[:1].upper() + name[1:],
+        better="" if metric.better == "higher" else "; lower is better",
+        counted=EITHER if len(ways) > 1 else TO_EACH if True in ways else ONCE,
+    )
 
 
 def tail(facts: GroupRow) -> str:
     """The mean of the last evaluations, and their standard deviation."""
     if facts.tail is None:
         return text.MISSING
-    spread = "" if facts.spread is None else f" ± {100 * facts.spread:.2f}"
-    return f"{100 * facts.tail:.2f}{spread} %"
+    shown = facts.metric.number
+    spread = "" if facts.spread is None else f" ± {shown(facts.spread)}"
+    return " ".join(filter(None, (f"{shown(facts.tail)}{spread}", facts.metric.unit)))
 
 
 def _results(groups: Sequence[Group]) -> str:
-    return _table(HEAD, (_cells(row(group)) for group in groups))
+    metric, *more = metrics_of(groups)
+    head = (name.format(metric=metric.name) if name == "{metric}" else name for name in HEAD)
+    heads = (*map(_escaped, head), *(_escaped(each.name) for each in more), *COSTS)
+    return _table(heads, (_cells(row(group), more) for group in groups))
 
 
-def _cells(facts: GroupRow) -> list[str]:
+def _cells(facts: GroupRow, more: Sequence[Metric]) -> list[str]:
+    others = {each.name: value for each, value in facts.more}
+    shown = facts.metric.text
     of = f" ({len(facts.seeds)} of {len(facts.seeds) + facts.others})" if facts.others else ""
     return [
         facts.label,
         text.numbers(facts.seeds) + of,
         str(facts.rounds),
-        text.percent(facts.last),
+        shown(facts.last),
         tail(facts),
-        text.percent(facts.end),
-        text.percent(facts.best),
+        shown(facts.end),
+        shown(facts.best),
+        *(each.text(others.get(each.name)) for each in more),
         text.size_down(facts.nbytes.down or 0, facts.catch_up),
         text.size(facts.nbytes.up or 0),
         _both(facts.saving, "x", 1),

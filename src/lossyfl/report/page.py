@@ -34,6 +34,7 @@ def page(groups: Sequence[Group], options: Options | None = None) -> str:
     pieces = {
         "title": tag("title", _title(groups, chosen)).html,
         "heading": tag("h1", _title(groups, chosen)).html,
+        "metrics": _metrics(groups).html,
         "about": _about(groups).html,
         "note": tag("p", chosen.note, class_="note").html if chosen.note else "",
         "sections": _sections(chosen.sections).html,
@@ -79,7 +80,7 @@ def _title(groups: Sequence[Group], options: Options) -> str:
 
 
 def _tasks(groups: Sequence[Group]) -> list[str]:
-    return list(dict.fromkeys(group.settings.task for group in groups))
+    return list(dict.fromkeys(group.task for group in groups))
 
 
 def _about(groups: Sequence[Group]) -> Markup:
@@ -90,6 +91,12 @@ def _about(groups: Sequence[Group]) -> Markup:
     running = sum(run.about.state == "running" for group in groups for run in group.runs)
     live = [tag("span", f"{running} running", class_="live")] if running else []
     return join([", ".join(parts), *live])
+
+
+def _metrics(groups: Sequence[Group]) -> Markup:
+    """The first metric of every task, at the start of a sentence."""
+    words = " or ".join(dict.fromkeys(group.metric.name for group in groups))
+    return join([words[:1].upper() + words[1:]])
 
 
 def _bands(groups: Sequence[Group]) -> Markup:

@@ -13,12 +13,13 @@ from lossyfl.report.link import LinkSpeeds, load
 from lossyfl.report.markup import Markup
 from lossyfl.report.styles import styles
 from lossyfl.results.records import Round
+from lossyfl.results.task_facts import united
+from lossyfl.tasks.metrics import Metric
 
 Value = Callable[[Round], float | None]
 Json = dict[str, object]
 
 BANDED: dict[str, Value] = {
-    "accuracy": lambda r: r.accuracy,
     "test_loss": lambda r: r.test_loss,
     "train_loss": lambda r: r.train_loss,
     "eps": lambda r: r.eps,
@@ -86,6 +87,10 @@ def payload(groups: Sequence[Group], options: Options) -> str:
     facts: Json = {
         "reload": options.reload,
         "link": {"downlink": link.downlink, "uplink": link.uplink, "latency": link.latency},
+        "metrics": {
+            task: [_metric(each) for each in united([g.metrics for g in groups if g.task == task])]
+            for task in dict.fromkeys(group.task for group in groups)
+        },
         "groups": [
             _group(number, group, list(style.dash))
             for number, (group, style) in enumerate(zip(groups, styles(groups), strict=True))
@@ -98,6 +103,10 @@ def payload(groups: Sequence[Group], options: Options) -> str:
 def _group(number: int, group: Group, dash: list[float]) -> Json:
     seeds = len(group.runs)
     series: Json = {name: _banded(curve(group, value), seeds) for name, value in BANDED.items()}
+    series |= {
+        f"metric {each.name}": _banded(curve(group, of_metric(each)), seeds)
+        for each in group.metrics
+    }
     series |= {name: {"mean": _list(curve(group, v).mean)} for name, v in PLAIN.items()}
     loads = load(group)
     series |= {
@@ -108,13 +117,22 @@ def _group(number: int, group: Group, dash: list[float]) -> Json:
     }
     return {
         "number": number,
-        "task": group.settings.task,
+        "task": group.task,
         "label": group.label,
         "dash": dash,
         "seeds": seeds,
         "rounds": max(len(run.rounds) for run in group.runs),
         "series": series,
     }
+
+
+def of_metric(metric: Metric) -> Value:
+    """A metric of a round."""
+    return lambda record: record.metrics.get(metric.name)
+
+
+def _metric(metric: Metric) -> Json:
+    return {"name": metric.name, "better": metric.better, "unit": metric.unit}
 
 
 def _banded(values: Curve, seeds: int) -> Json:

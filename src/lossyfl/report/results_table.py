@@ -8,6 +8,7 @@ from lossyfl.report.groups import Group
 from lossyfl.report.markdown import tail
 from lossyfl.report.markup import Markup, Piece, join, tag
 from lossyfl.report.rows import EVALUATIONS, GroupRow, row
+from lossyfl.tasks.metrics import Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class Cell:
     value: float | None
 
 
+METRIC = "of the last evaluation on the test set, the mean over seeds"
 HEADS = (
-    ("accuracy", "of the last evaluation on the test set, the mean over seeds"),
     (f"last {EVALUATIONS} evaluations", "mean and standard deviation, all seeds"),
     ("best", "the best evaluation of any seed"),
     ("rounds", "done so far"),
@@ -41,11 +42,22 @@ HEADS = (
 def results_table(groups: Sequence[Group]) -> Markup:
     """A row for each group, with the number that the script knows it by."""
     head = [_head("scheme", "and what else tells groups apart"), _head("seeds", "how many runs")]
-    head += [_head(name, why) for name, why in HEADS]
-    body = [_row(number, group) for number, group in enumerate(groups)]
+    more = further(groups)
+    firsts = dict.fromkeys(group.metric.name for group in groups)
+    head += [_head(" or ".join(firsts), METRIC)]
+    head += [_head(name, why) for name, why in HEADS[:2]]
+    head += [_head(each.name, METRIC) for each in more]
+    head += [_head(name, why) for name, why in HEADS[2:]]
+    body = [_row(number, group, more) for number, group in enumerate(groups)]
     caption = tag("caption", "Results: a click on a heading sorts", class_="hidden")
     table = tag("table", caption, tag("thead", tag("tr", *head)), tag("tbody", *body), id="results")
     return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label="Results")
+
+
+def further(groups: Sequence[Group]) -> list[Metric]:
+    """Metrics that are not the first one of a task, of all tasks."""
+    found = {each.name: each for group in groups for each in group.metrics[1:]}
+    return list(found.values())
 
 
 def named(number: int, group: Group) -> Markup:
@@ -59,11 +71,11 @@ def _head(name: str, why: str) -> Markup:
     return tag("th", tag("button", name, type="button", title=why), scope="col")
 
 
-def _row(number: int, group: Group) -> Markup:
+def _row(number: int, group: Group, more: Sequence[Metric]) -> Markup:
     facts = row(group)
     first = tag("th", named(number, group), scope="row", data_value=facts.label)
     seeds = Cell(_seeds(facts), len(facts.seeds))
-    cells = [_cell(cell) for cell in (seeds, *_cells(facts))]
+    cells = [_cell(cell) for cell in (seeds, *_cells(facts, more))]
     return tag("tr", first, *cells, data_group=str(number))
 
 
@@ -78,7 +90,8 @@ def _seeds(facts: GroupRow) -> Markup:
     return tag("span", shown, title=f"seeds {text.numbers(facts.seeds)}")
 
 
-def _cells(facts: GroupRow) -> list[Cell]:
+def _cells(facts: GroupRow, more: Sequence[Metric]) -> list[Cell]:
+    shown, others = facts.metric.text, {each.name: value for each, value in facts.more}
     pairs = (
         (facts.saving.down, text.times),
         (facts.saving.up, text.times),
@@ -88,9 +101,10 @@ def _cells(facts: GroupRow) -> list[Cell]:
         (facts.bits.up, _bits),
     )
     return [
-        Cell(text.percent(facts.last), facts.last),
+        Cell(shown(facts.last), facts.last),
         Cell(tail(facts), facts.tail),
-        Cell(text.percent(facts.best), facts.best),
+        Cell(shown(facts.best), facts.best),
+        *(Cell(each.text(others.get(each.name)), others.get(each.name)) for each in more),
         Cell(f"{facts.rounds:,}", facts.rounds),
         Cell(text.size_down(facts.nbytes.down or 0, facts.catch_up), facts.nbytes.down),
         Cell(text.size(facts.nbytes.up or 0), facts.nbytes.up),

@@ -1,12 +1,13 @@
 """The results of a group: one row of every table."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
 from lossyfl.report.groups import Group
 from lossyfl.report.runs import Run
 from lossyfl.results.records import Round, Traffic, is_number
+from lossyfl.tasks.metrics import Metric
 
 EVALUATIONS = 10
 """How many evaluations at the end of a run are averaged."""
@@ -29,7 +30,9 @@ class GroupRow:
     seeds:   of the runs that came that far, which all numbers are of
     others:  how many runs of the group did not yet
     rounds:  of the longest run
-    last:    accuracy of the last evaluation, the mean over seeds
+    metric:  what `last` to `best` are of: the first one of the task
+    last:    of the last evaluation, the mean over seeds
+    more:    the same of the task's other metrics
     tail:    the mean of the last ten evaluations of all seeds
     spread:  their standard deviation
     end:     the mean of evaluations of the last ten rounds of all seeds
@@ -53,7 +56,9 @@ class GroupRow:
     seeds: tuple[int, ...]
     others: int
     rounds: int
+    metric: Metric
     last: float | None
+    more: tuple[tuple[Metric, float | None], ...]
     tail: float | None
     spread: float | None
     end: float | None
@@ -77,8 +82,8 @@ def row(group: Group) -> GroupRow:
     """The row of a group."""
     whole = _longest(group)
     rounds = len(whole[0].rounds)
-    evaluations = [_evaluations(run) for run in whole]
-    last = [seen[-1] for seen in evaluations if seen]
+    metric, *more = group.metrics
+    evaluations = [_evaluations(run, metric) for run in whole]
     closing = ends(group)
     tail = [value for seen in evaluations for value in seen[-EVALUATIONS:]]
     records = [record for run in whole for record in run.rounds]
@@ -90,11 +95,13 @@ def row(group: Group) -> GroupRow:
         seeds=tuple(run.settings.seed for run in whole),
         others=len(group.runs) - runs,
         rounds=rounds,
-        last=fmean(last) if last else None,
+        metric=metric,
+        last=_last(whole, metric),
+        more=tuple((each, _last(whole, each)) for each in more),
         tail=fmean(tail) if tail else None,
         spread=stdev(tail) if len(tail) > 1 else None,
         end=fmean(closing) if closing else None,
-        best=max((max(seen) for seen in evaluations if seen), default=None),
+        best=metric.best([value for seen in evaluations for value in seen]),
         nbytes=Both(
             down=sum(record.handed.nbytes for record in records) / runs,
             up=sum(record.up.nbytes for record in records) / runs,
@@ -145,8 +152,16 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 def ends(group: Group) -> list[float]:
     """The mean over evaluations of the last ten rounds, of every run that came as far as the longest."""
-    evaluations = [_evaluations(run, len(run.rounds) - ROUNDS) for run in _longest(group)]
+    metric = group.metric
+    evaluations = [_evaluations(run, metric, len(run.rounds) - ROUNDS) for run in _longest(group)]
     return [fmean(seen) for seen in evaluations if seen]
+
+
+def _last(runs: Sequence[Run], metric: Metric) -> float | None:
+    """A metric at the last evaluation, the mean over seeds."""
+    evaluations = [_evaluations(run, metric) for run in runs]
+    last = [seen[-1] for seen in evaluations if seen]
+    return fmean(last) if last else None
 
 
 def _longest(group: Group) -> list[Run]:
@@ -155,10 +170,10 @@ def _longest(group: Group) -> list[Run]:
     return [run for run in group.runs if len(run.rounds) == rounds]
 
 
-def _evaluations(run: Run, start: int = 0) -> list[float]:
-    """The accuracies of all evaluations from round `start` on."""
-    rounds = run.rounds[max(start, 0) :]
-    return [record.accuracy for record in rounds if is_number(record.accuracy)]
+def _evaluations(run: Run, metric: Metric, start: int = 0) -> list[float]:
+    """A metric at all evaluations from round `start` on."""
+    values = [record.metrics.get(metric.name) for record in run.rounds[max(start, 0) :]]
+    return list(filter(is_number, values))
 
 
 def _both(

@@ -13,6 +13,7 @@ from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment, experiment, read_toml
 from lossyfl.results.handed import as_sent
 from lossyfl.results.records import Round, read_rounds
+from lossyfl.results.task_facts import UNSAID, TaskFacts, parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +24,14 @@ class About:
     why:     it was stopped, empty if that is not known or it was not
     command: that made or resumed it
     machine: processor, system and versions, by name
+    task:    its own name and its metrics
     """
 
     state: str = "unknown"
     why: str = ""
     command: str = ""
     machine: Mapping[str, str] = field(default_factory=dict[str, str])
+    task: TaskFacts = UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,9 @@ def read(folder: Path) -> Run:
         return Run(
             name=str(folder).encode(errors="replace").decode(),  # any bytes may name a folder
             settings=settings,
-            about=replace(_about(folder / "run.json"), state=Results(folder).state() or "unknown"),
+            about=replace(
+                read_about(folder / "run.json"), state=Results(folder).state() or "unknown"
+            ),
             rounds=as_sent(rounds, folder / "ledger.csv", listen=settings.listen),
             longest=longest_replies(folder / "ledger.csv", rounds),
             devices=per_device(folder / "ledger.csv", settings.devices),
@@ -87,7 +92,8 @@ def _results(folder: Path) -> list[Path]:
     return [path for path in found if Results(path).has_rounds]
 
 
-def _about(path: Path) -> About:
+def read_about(path: Path) -> About:
+    """What a run.json says; nothing is known without one."""
     if not path.is_file():
         return About()
     facts = _items(parse_json(read_text(path, of="a run"), of=path.name), of=path.name)
@@ -96,6 +102,7 @@ def _about(path: Path) -> About:
         why=_text(facts.get("why", "")),
         command=_text(facts.get("command", "")),
         machine={_text(name): _text(value) for name, value in machine.items()},
+        task=parsed(facts["task"], of=path.name) if "task" in facts else UNSAID,
     )
 
 

@@ -1,14 +1,17 @@
-"""Accuracy against savings, down, up and both: a point for every group, those of one kind joined.
+"""A metric against savings, down, up and both: a point for every group, those of one kind joined.
 
 Both ways is as a device counts that hears a broadcast and replies: two models of floats over both frames.
 
-Groups of one kind whose servers step in different ways are not joined. Right is fewer bytes, up is more
-accuracy. A dashed line joins the points of the paper's own system where the paper would count them; points
-far below the others stand at the lower edge with their accuracy.
+Groups of one kind whose servers step in different ways are not joined. Right is fewer bytes. A dashed line
+joins the points of the paper's own system where the paper would count them.
+
+Of an accuracy, points far below the others stand at the lower edge with their value, and lines mark lossless
+links and half a point below. Other metrics have no scale on which that could be said: all points are shown.
 """
 # pyright: reportUnknownMemberType=false
 # Matplotlib leaves parameters of its own functions without types.
 
+import math
 from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -22,6 +25,8 @@ from lossyfl.report import sheet
 from lossyfl.report.groups import FAMILIES, Group
 from lossyfl.report.rows import Both, ends, row
 from lossyfl.report.styles import FAMILY, INK, MARKERS, OTHERS, Style
+from lossyfl.results.task_facts import united
+from lossyfl.tasks.metrics import ACCURACY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +48,7 @@ LINE = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Times fewer bytes than 32-bit floats, by ours and by the paper's count, and accuracy in percent."""
+    """Times fewer bytes than 32-bit floats, by ours and by the paper's count, and the metric as shown."""
 
     seeds: int
     server: str
@@ -100,14 +105,15 @@ def points(groups: Sequence[Group], way: Way) -> dict[str, list[Point]]:
         saving = along(facts.saving, way)
         if saving is None or saving <= 0 or not closing:
             continue
+        scale = 100 if facts.metric.is_fraction else 1
         made = Point(
             seeds=len(closing),
             server=server(group),
             saving=saving,
             paper=along(facts.paper, way),
-            mean=100 * fmean(closing),
-            low=100 * min(closing),
-            high=100 * max(closing),
+            mean=scale * fmean(closing),
+            low=scale * min(closing),
+            high=scale * max(closing),
         )
         found[kind(group, models=models)].append(made)
     return {name: sorted(own, key=lambda p: p.saving) for name, own in found.items()}
@@ -126,7 +132,9 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
     """The points of one task and one way."""
     found = points(groups, way)
     every = [point for own in found.values() for point in own]
-    floor = _floor([point.mean for point in every])
+    metric = united([group.metrics for group in groups])[0] if groups else ACCURACY
+    in_points = metric.is_fraction and metric.better == "higher"
+    floor = _floor([point.mean for point in every]) if in_points else -math.inf
     taken = {style.light for name, style in FAMILY.items() if name in found}
     others = cycle(sorted(COLORS, key=lambda style: style.light in taken))
     fallen: list[Fallen] = []
@@ -138,16 +146,18 @@ def plot(axes: "Axes", groups: Sequence[Group], way: Way) -> None:
         fallen += _series(axes, name, own, style, marker, floor)
     lossless = [p for name, own in found.items() if name.startswith("lossless") for p in own]
     if lossless:
-        surest = max(lossless, key=lambda point: (point.seeds, point.mean)).mean
+        surest = max(lossless, key=lambda point: (point.seeds, metric.sign * point.mean)).mean
         axes.axhline(surest, color=INK[0], linewidth=0.6, alpha=0.5)
-        axes.axhline(surest - TOLERANCE, color=INK[0], linewidth=0.6, linestyle=":")
+        if in_points:
+            axes.axhline(surest - TOLERANCE, color=INK[0], linewidth=0.6, linestyle=":")
     axes.set_xscale("log")
     formatter = require("matplotlib.ticker", extra="report").FuncFormatter(_times)
     axes.xaxis.set_major_formatter(formatter)
     axes.xaxis.set_minor_formatter(formatter)
     axes.tick_params(axis="x", which="minor", labelsize=6)
     axes.set_xlabel(f"Times fewer bytes {WORDS[way]}, the initial model included")
-    axes.set_ylabel("Test accuracy (%), last 10 rounds")
+    unit = f" ({metric.unit})" if metric.unit else ""
+    axes.set_ylabel(f"Test {metric.name}{unit}, last 10 rounds", parse_math=False)
     if fallen:
         axes.set_ylim(bottom=floor - MARGIN)
         _name(axes, fallen, floor)

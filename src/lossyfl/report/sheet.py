@@ -69,10 +69,19 @@ def write(
 
     beside: inches for what stands beside the axes
     """
+    check_suffix(path)
+    save(path, Plot(shape=shape, fill=fill, beside=beside).figure())
+
+
+def check_suffix(path: Path) -> None:
+    """Raise if no figure is written to such a file."""
     if path.suffix not in SUFFIXES:
         allowed = f"one of {', '.join(SUFFIXES)}"
         raise InputError("suffix", of="a figure", allowed=allowed, got=path.name)
-    figure = Plot(shape=shape, fill=fill, beside=beside).figure()
+
+
+def save(path: Path, figure: "Figure") -> None:
+    """Write a figure to a PNG, SVG or PDF file."""
     matplotlib = require("matplotlib", extra="report")
     with matplotlib.rc_context(STYLE):
         image = io.BytesIO()
@@ -97,6 +106,13 @@ def legend(axes: "Axes", note: str = "", *, beside: bool = False) -> None:
     for text in box.get_texts():
         text.set_parse_math(False)  # a $ in a name is a $
     box.set_in_layout(beside)  # within the axes, however long it is, they keep their size
+
+
+def png(figure: "Figure") -> bytes:
+    """A figure as a notebook shows it."""
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=110)
+    return image.getvalue()
 
 
 def _metadata(suffix: str) -> dict[str, None]:

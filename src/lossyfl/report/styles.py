@@ -53,7 +53,7 @@ def styles(groups: Sequence[Group]) -> list[Style]:
     taken: set[tuple[str, Style]] = set()
     chosen: list[Style] = []
     for group in groups:
-        task = group.settings.task
+        task = group.task
         wanted = [FAMILY[group.family]] if group.family in FAMILY else []
         free = [style for style in (*wanted, *OTHERS) if (task, style) not in taken]
         style = free[0] if free else OTHERS[len(chosen) % len(OTHERS)]

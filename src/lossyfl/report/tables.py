@@ -12,10 +12,12 @@ from lossyfl.report.device_table import stretches
 from lossyfl.report.groups import Group
 from lossyfl.report.per_device import spread
 from lossyfl.report.rows import row
+from lossyfl.results.task_facts import united
+from lossyfl.tasks.metrics import Metric
 
 HEAD = (
-    "task", "scheme", "label", "seeds", "rounds", "accuracy_last", "accuracy_tail",
-    "accuracy_tail_deviation", "accuracy_end", "accuracy_best", "bytes_down", "bytes_up", "saving_down",
+    "task", "scheme", "label", "seeds", "rounds", "metric", "last", "tail", "tail_deviation", "end", "best",
+    "bytes_down", "bytes_up", "saving_down",
     "saving_up", "paper_saving_down", "paper_saving_up", "bits_per_entry_down",
     "bits_per_entry_up", "saving_down_later", "paper_saving_down_later", "eps_median",
     "eps_largest", "seconds", "bytes_catch_up", "device_down_median", "device_down_largest",
@@ -23,8 +25,8 @@ HEAD = (
 )  # fmt: skip
 
 ROUNDS_HEAD = (
-    "task", "scheme", "label", "seed", "round", "accuracy", "test_loss", "train_loss", "eps",
-    "distance", "replies", "bytes_down", "bytes_down_unicast", "bytes_up", "raw_down", "raw_up",
+    "task", "scheme", "label", "seed", "round", "test_loss", "train_loss", "eps", "distance",
+    "replies", "bytes_down", "bytes_down_unicast", "bytes_up", "raw_down", "raw_up",
     "plain_down", "plain_up",
     "paper_down", "paper_up", "entropy_down", "entropy_up", "carrier_down", "carrier_up", "wire_down",
     "wire_up", "seconds", "peak_model", "norm_broadcast", "peak_broadcast", "error_broadcast",
@@ -40,13 +42,32 @@ MOST_DEVICES = 1_000_000
 
 
 def csv_of_groups(groups: Sequence[Group]) -> str:
-    """A line for each group, numbers in full; empty where there is nothing to say."""
-    return _text(HEAD, (_group(group) for group in groups))
+    """A line for each group, numbers in full; empty where there is nothing to say.
+
+    `last` to `best` are of the task's first metric; others have columns of their own, of the last evaluation.
+    """
+    more = metrics_of(groups)
+    lines = (_group(group) + _more(group, more) for group in groups)
+    return _text((*HEAD, *(f"{each.name}_last" for each in more)), lines)
 
 
 def csv_of_rounds(groups: Sequence[Group]) -> str:
-    """A line for each round of each run."""
-    return _text(ROUNDS_HEAD, (line for group in groups for line in _rounds(group)))
+    """A line for each round of each run; metrics are the last columns."""
+    metrics = metrics_of(groups)
+    lines = (line for group in groups for line in _rounds(group, metrics))
+    return _text((*ROUNDS_HEAD, *(each.name for each in metrics)), lines)
+
+
+def metrics_of(groups: Sequence[Group]) -> tuple[Metric, ...]:
+    """All that was measured of any of the tasks."""
+    return united([group.metrics for group in groups])
+
+
+def _more(group: Group, metrics: Sequence[Metric]) -> list[object]:
+    """Metrics at the last evaluation, where the group has them."""
+    facts = row(group)
+    known = {each.name: value for each, value in ((facts.metric, facts.last), *facts.more)}
+    return [known.get(each.name) for each in metrics]
 
 
 def csv_of_devices(groups: Sequence[Group]) -> str:
@@ -98,11 +119,12 @@ def _group(group: Group) -> list[object]:
     facts = row(group)
     pairs = (facts.nbytes, facts.saving, facts.paper, facts.bits)
     return [
-        group.settings.task,
+        group.task,
         group.settings.scheme,
         facts.label,
         " ".join(map(str, facts.seeds)),
         facts.rounds,
+        facts.metric.name,
         facts.last,
         facts.tail,
         facts.spread,
@@ -126,15 +148,15 @@ def _of_a_device(group: Group) -> list[float | None]:
     return [value for side in sides for value in (side.median, side.most)]
 
 
-def _rounds(group: Group) -> Iterable[list[object]]:
+def _rounds(group: Group, metrics: Sequence[Metric]) -> Iterable[list[object]]:
     for run in group.runs:
         for r in run.rounds:
             yield [
-                run.settings.task,
+                group.task,
                 run.settings.scheme,
                 group.label,
                 run.settings.seed,
-                *(r.round, r.accuracy, r.test_loss, r.train_loss, r.eps, r.distance, r.replies),
+                *(r.round, r.test_loss, r.train_loss, r.eps, r.distance, r.replies),
                 *(r.handed.nbytes, r.down.unicast, r.up.nbytes, r.handed.raw, r.up.raw),
                 *(r.down.plain, r.up.plain),
                 *(r.handed.paper, r.up.paper, r.handed.entropy, r.up.entropy),
@@ -143,6 +165,7 @@ def _rounds(group: Group) -> Iterable[list[object]]:
                 *(_measured(r.broadcast) + _measured(r.reply)),
                 r.memory,
                 r.handed.catch_up,
+                *(r.metrics.get(each.name) for each in metrics),
             ]
 
 

@@ -2,7 +2,7 @@
 
 config.toml        every setting; `lossyfl run config.toml` repeats the run
 run.json           versions, machine, command, state, and a summary at the end
-rounds.jsonl       a line per round: accuracy, losses, bytes, times (`records.Round`); or rounds.jsonl.gz
+rounds.jsonl       a line per round: metrics, losses, bytes, times (`records.Round`); or rounds.jsonl.gz
 ledger.csv         every frame (`ledger_file`)
 model.safetensors  the model at the end
 checkpoint/        what `lossyfl resume` goes on from; may be deleted when the run is done
@@ -40,6 +40,7 @@ from lossyfl.results.experiment import Experiment, experiment, read_toml
 from lossyfl.results.handed import as_sent
 from lossyfl.results.records import Round, packed, read_rounds
 from lossyfl.results.summary import summarize
+from lossyfl.results.task_facts import UNSAID
 from lossyfl.types import Vector
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Results:
         self.rounds, self.ledger = folder / "rounds.jsonl", folder / "ledger.csv"
         self.model, self.checkpoint = folder / "model.safetensors", folder / "checkpoint"
         self.updates = folder / "updates"
+        self.task = UNSAID
+        """What is written of the task; whoever runs it says so."""
 
     @property
     def has_rounds(self) -> bool:
@@ -213,6 +216,7 @@ class Results:
             "command": typed if command is None else command,
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine.describe(),
+            "task": self.task.json(),
             "summary": asdict(summarize(rounds)),
         }
         write_atomically(self.about, [json.dumps(facts, indent=1).encode() + b"\n"])

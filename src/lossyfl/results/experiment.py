@@ -19,6 +19,7 @@ from lossyfl.results.settings import (
     number,
     one_of_words,
     setting,
+    settings_of,
     whole_number,
 )
 
@@ -48,7 +49,7 @@ class Experiment:
     optimizer: str | None = setting(
         None, "Optimizer of local steps: sgd:momentum=0.9, adam:moments=kept.", TEXT, usual=_OF_TASK
     )
-    lr: str | None = setting(
+    lr: str | float | None = setting(
         None, "Step size: 0.1, 0.1@0/0.01@50, cosine:start=...", TEXT_OR_NUMBER, usual=_OF_TASK
     )
     partition: str | None = setting(
@@ -82,6 +83,8 @@ class Experiment:
     seed: int = setting(0, "Of everything random.", whole_number(0))
 
     def __post_init__(self) -> None:
+        for name, each in settings_of(Experiment).items():  # numbers where people write numbers
+            object.__setattr__(self, name, each.allowed.read(getattr(self, name)))
         check_settings(self)
 
     def resolved(self, defaults: "Defaults") -> "Experiment":

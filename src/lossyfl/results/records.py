@@ -1,7 +1,8 @@
 """What is written down of every round."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, cast, get_args, get_type_hints
 
@@ -11,6 +12,7 @@ from lossyfl.files.unpack import read_unpacked
 from lossyfl.protocol.entries import EntryKind, View
 from lossyfl.protocol.ledger import Ledger
 from lossyfl.protocol.measures import Measured
+from lossyfl.tasks.metrics import ACCURACY, Metric
 
 LARGEST_WHOLE = 1 << 63
 """No count is beyond, nor any byte of a run."""
@@ -79,8 +81,8 @@ class Seconds:
 class Round:
     """One line of rounds.jsonl.
 
-    accuracy, test_loss: of theta(t+1), the model that the round made, or of theta_hat(t), as the
-                         settings say; None if it was not evaluated
+    metrics, test_loss: of theta(t+1), the model that the round made, or of theta_hat(t), as the settings
+                        say; metrics by their names; empty and None if it was not evaluated
     train_loss: of the local steps, the mean over devices by their samples; None if nobody trained
     eps:        of the broadcast, as in Lemma 1; None in round 0
     distance:   ||theta(t) - theta_hat(t)||: what the broadcast of the round could not say
@@ -96,11 +98,11 @@ class Round:
     copies:     `down` with a copy for every device, where no broadcast reaches them all: only participants
                 listen, or messages carry the frames; else None
 
-    The last five are None in records of versions before they were measured.
+    The last five are None in records of versions before they were measured. Those of versions that knew no
+    other metric have `accuracy` in the place of `metrics`.
     """
 
     round: int
-    accuracy: float | None
     test_loss: float | None
     train_loss: float | None
     eps: float | None
@@ -112,11 +114,17 @@ class Round:
     down: Traffic
     up: Traffic
     seconds: Seconds
+    metrics: Mapping[str, float] = field(default_factory=dict[str, float])
     model_peak: float | None = None
     broadcast: Measured | None = None
     reply: Measured | None = None
     memory: float | None = None
     copies: Traffic | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        """Of a task that measures it, where the round was evaluated."""
+        return self.metrics.get(ACCURACY.name)
 
     @property
     def handed(self) -> Traffic:
@@ -184,10 +192,19 @@ def _read_text(path: Path) -> str:
 
 def _read(line: str, number: int, name: str) -> Round:
     try:
-        return _parse(Round, parse_json(line, of=name))
+        return _parse(Round, _renamed(parse_json(line, of=name)))
     except (ValueError, TypeError) as error:
         where = f"line {number} of {name}"
         raise InputError("content", of=where, allowed="a round", got=str(error)) from error
+
+
+def _renamed(facts: object) -> object:
+    """A round of a version that knew no metric but the accuracy, as today's are."""
+    if not isinstance(facts, dict) or "accuracy" not in facts or "metrics" in facts:
+        return cast("object", facts)
+    named = dict(cast("dict[str, object]", facts))
+    value = named.pop("accuracy")
+    return named | {"metrics": {} if value is None else {ACCURACY.name: value}}
 
 
 def is_number(value: float | None) -> TypeGuard[float]:
@@ -218,10 +235,20 @@ def _value(kind: Any, value: object) -> object:  # noqa: ANN401
         return _reckoned(_parse(Traffic, value))
     if kind == Measured | None and value is not None:
         return _parse(Measured, value)
+    if kind == Mapping[str, float]:
+        return _metrics(value)
     fits = type(value) in (get_args(kind) or (kind,)) or type(value) is int
     if not fits or (type(value) is int and not -1 <= value < LARGEST_WHOLE):
         raise ValueError(f"no number, or none that a run has: {type(value).__name__}")
     return value
+
+
+def _metrics(value: object) -> dict[str, float]:
+    """Values by names that a metric can have; they may be NaN."""
+    if not isinstance(value, dict):
+        raise ValueError("no metrics by their names")
+    pairs = cast("dict[str, object]", value).items()
+    return {Metric(name=name).name: float(cast("float", _value(float, x))) for name, x in pairs}
 
 
 def _check_counts(values: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Who does the work: this process, or several worker processes (`process_pool`)."""
 
 import pickle
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -13,7 +14,6 @@ from lossyfl.simulation.process_pool import ProcessPool
 from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import DeviceStore, StoreShape
 from lossyfl.simulation.work import Job, WorkerContext
-from lossyfl.tasks.base import Task
 from lossyfl.tasks.training import Trainer
 from lossyfl.types import Vector
 
@@ -43,16 +43,30 @@ class Pool(Protocol):
         ...
 
 
-def check_portable(task: Task) -> None:
-    """Raise if a worker process could not be handed one of the task's functions."""
-    for name in ("model", "prepare", "loss", "correct"):
-        try:
-            pickle.dumps(getattr(task, name))
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            allowed = "a function that can be imported, for more than one worker"
-            raise InputError(
-                name, of=f"the task {task.name}", allowed=allowed, got=str(error)
-            ) from error
+def check_portable(setup: Setup) -> None:
+    """Raise if a worker process could not be handed the scheme, or one of the task's functions."""
+    task = setup.task
+    _check_portable("links", f"the scheme {setup.scheme.name}", setup.scheme)
+    functions = {name: getattr(task, name) for name in ("model", "prepare", "loss")}
+    functions |= {f"score of {each.name}": (each.score, each.final) for each in task.metrics}
+    for name, function in functions.items():
+        _check_portable(name, f"the task {task.name}", function)
+
+
+def _check_portable(name: str, of: str, thing: object) -> None:
+    """Raise for what has no name that another process could import."""
+    try:
+        pickled = pickle.dumps(thing)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        allowed = "a function that can be imported, for more than one worker"
+        raise InputError(name, of=of, allowed=allowed, got=str(error)) from error
+    if b"__main__" in pickled and not hasattr(sys.modules["__main__"], "__file__"):
+        allowed = (
+            "a function that can be imported, for more than one worker: write it to a file beside this "
+            "notebook and import it from there, or run with workers=1"
+        )
+        got = getattr(thing, "__name__", type(thing).__name__)
+        raise InputError(name, of=of, allowed=allowed, got=f"{got}, which only this session has")
 
 
 def open_pool(setup: Setup, store: Path, shape: StoreShape, workers: int) -> Pool:

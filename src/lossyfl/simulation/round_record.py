@@ -11,6 +11,7 @@ from lossyfl.protocol.measures import Measured, mean, measure
 from lossyfl.protocol.server import Server
 from lossyfl.results.records import Round, Seconds, downlink, traffic
 from lossyfl.simulation.work import DeviceResult
+from lossyfl.tasks.metrics import ACCURACY, Metric
 from lossyfl.tasks.training import Score
 
 
@@ -48,13 +49,14 @@ def round_record(
     ledger: Ledger,
     score: Score | None,
     seconds: Seconds,
+    metrics: Sequence[Metric] = (ACCURACY,),
 ) -> Round:
-    """The record of a round; `weights` are the samples of the devices that trained."""
+    """The record of a round; `weights` are the samples of the devices that trained, `metrics` the task's."""
     down, up = traffic(ledger)
     late = [result for result in results if result.late]
     return Round(
         round=opened.round,
-        accuracy=score.correct / score.samples if score else None,
+        metrics=score.metrics(metrics) if score else {},
         test_loss=score.loss / score.samples if score else None,
         train_loss=_train_loss(results, weights),
         eps=ledger.eps.get(opened.round),

@@ -123,7 +123,8 @@ class Simulation:
         ledger = self.server.ledger.drain()
         ledger.entries.sort(key=lambda entry: (entry.direction, entry.device))  # not by arrival
         weights = [len(self.setup.parts[result.device]) for result in results]
-        return round_record(opened, results, weights, ledger, score, seconds), ledger
+        metrics = self.setup.task.metrics
+        return round_record(opened, results, weights, ledger, score, seconds, metrics), ledger
 
     def _close(self, results: list[DeviceResult]) -> None:
         """Line 6: the new model, and what is kept of the old ones."""

@@ -13,6 +13,7 @@ from lossyfl.errors import InputError, Stopped
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation import checkpoint as checkpoints
+from lossyfl.simulation.given import WORDS_ONLY, Given
 from lossyfl.simulation.pool import check_portable
 from lossyfl.simulation.run_loop import RunLoop, RunResult
 from lossyfl.simulation.setup import prepare
@@ -30,6 +31,7 @@ def run(
     force: bool = False,
     save_updates: frozenset[int] = frozenset(),
     watcher: Watcher | None = None,
+    given: Given = WORDS_ONLY,
 ) -> RunResult:
     """Run an experiment into a new results directory.
 
@@ -37,16 +39,17 @@ def run(
     checkpoint_every: seconds from one checkpoint to the next
     force:            replace the run that `out` holds
     save_updates:     rounds whose vectors are kept (`lossyfl.simulation.updates`)
+    given:            objects in the place of its words
     """
     _check(workers, checkpoint_every)
     results = Results(out)
     results.check_free(force=force)
     watcher = watcher or Silent()
     watcher.preparing(f"loading the data of {experiment.task}")
-    setup = prepare(experiment, data_dir)
+    setup = prepare(experiment, data_dir, given)
     _check_updates(save_updates, setup.rounds)
     if workers > 1:
-        check_portable(setup.task)
+        check_portable(setup)
     with results.locked(), _disk_errors(out):
         results.check_free(force=force)  # again: another run may have been quicker
         results.clear()
@@ -64,10 +67,12 @@ def resume(
     checkpoint_every: float = 30.0,
     save_updates: frozenset[int] = frozenset(),
     watcher: Watcher | None = None,
+    given: Given = WORDS_ONLY,
 ) -> RunResult:
     """Go on with a run that was interrupted or killed, or add rounds to one that is done.
 
     save_updates: beside those that were asked for when the run began
+    given:        the objects that it began with
     """
     _check(workers, checkpoint_every)
     results = Results(out)
@@ -83,11 +88,11 @@ def resume(
         folder = data_dir or (Path(saved.data_dir) if saved.data_dir else None)
         watcher = watcher or Silent()
         watcher.preparing(f"loading the data of {settings.task}")
-        setup = prepare(settings, folder)
+        setup = prepare(settings, folder, given)
         saved.check_settings(setup.experiment)
         _check_updates(save_updates, setup.rounds, done=saved.server.round + 1)
         if workers > 1:
-            check_portable(setup.task)
+            check_portable(setup)
         wait_until_alone(checkpoints.store_path(results.checkpoint))
         wanted = save_updates | frozenset(saved.save_updates)
         loop = RunLoop(setup, results, workers, folder, wanted)

@@ -15,6 +15,7 @@ from lossyfl.errors import Diverged, InputError, Interrupted, LossyflError, Stop
 from lossyfl.files import disk
 from lossyfl.results.directory import Results, State
 from lossyfl.results.summary import RunSummary, summarize
+from lossyfl.results.task_facts import TaskFacts
 from lossyfl.simulation import checkpoint as checkpoints
 from lossyfl.simulation.checkpoint import Checkpoint
 from lossyfl.simulation.interrupts import interrupts
@@ -24,6 +25,7 @@ from lossyfl.simulation.setup import Setup
 from lossyfl.simulation.store import DeviceStore, create
 from lossyfl.simulation.updates import Updates
 from lossyfl.simulation.watcher import Watcher
+from lossyfl.tasks.metrics import ACCURACY, Metric
 
 if TYPE_CHECKING:
     from lossyfl.results.records import Round
@@ -31,12 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """How a run ended: `finished`, or not; `interrupted`, if somebody wished that, after a whole round."""
+    """How a run ended: `finished`, or not; `interrupted`, if somebody wished that, after a whole round.
+
+    metrics: what the task measures
+    """
 
     folder: Path
     finished: bool
     interrupted: bool
     summary: RunSummary
+    metrics: tuple[Metric, ...] = (ACCURACY,)
 
 
 class RunLoop:
@@ -52,6 +58,7 @@ class RunLoop:
     ) -> None:
         self.setup, self.results, self.data_dir = setup, results, data_dir
         self.workers = workers
+        results.task = TaskFacts.of(setup.task)
         self.updates = Updates(folder=results.updates, rounds=save_updates)
         self.done: list[Round] = []
         self.before = 0
@@ -95,6 +102,7 @@ class RunLoop:
             finished=finished,
             interrupted=interrupted.is_set(),
             summary=summary,
+            metrics=self.setup.task.metrics,
         )
 
     def _has_begun(self) -> bool:

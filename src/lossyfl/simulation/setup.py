@@ -10,6 +10,7 @@ from lossyfl.links.state import arrays_of
 from lossyfl.protocol.scheme import Scheme
 from lossyfl.protocol.schemes import scheme
 from lossyfl.results.experiment import Experiment
+from lossyfl.simulation.given import WORDS_ONLY, Given, check_is_word
 from lossyfl.simulation.store import StoreShape
 from lossyfl.streams import stream
 from lossyfl.tasks import Task, task
@@ -81,6 +82,7 @@ class Setup:
 
 def load_task(spec: str, data_dir: Path | None = None) -> Task:
     """The task of a run; raises if it is none."""
+    check_is_word(spec, "task")
     chosen = task(spec, data_dir)
     if not isinstance(chosen, Task):  # pyright: ignore[reportUnnecessaryIsInstance]
         allowed = "a function that returns a lossyfl.tasks.Task"
@@ -100,21 +102,23 @@ def resolve(asked: Experiment, chosen: Task) -> Experiment:
     return resolved
 
 
-def prepare(asked: Experiment, data_dir: Path | None = None) -> Setup:
+def prepare(asked: Experiment, data_dir: Path | None = None, given: Given = WORDS_ONLY) -> Setup:
     """The experiment, made ready; raises on anything that could not run."""
-    scheme(asked.scheme)  # before the data, which takes longer
-    return ready(asked, load_task(asked.task, data_dir))
+    if given.scheme is None:
+        check_is_word(asked.scheme, "scheme")
+        scheme(asked.scheme)  # before the data, which takes longer
+    return ready(asked, given.task or load_task(asked.task, data_dir), given.scheme)
 
 
-def ready(asked: Experiment, chosen_task: Task) -> Setup:
+def ready(asked: Experiment, chosen_task: Task, given_scheme: Scheme | None = None) -> Setup:
     """The experiment with its task, made ready."""
-    chosen_scheme = scheme(asked.scheme)
+    chosen_scheme = given_scheme or scheme(asked.scheme)
     resolved = resolve(asked, chosen_task)
     local = Local(
         tau=resolved.tau or 1,
         batch=resolved.batch or 1,
         optimizer=optimizer(resolved.optimizer or ""),
-        step=step(resolved.lr or ""),
+        step=step(str(resolved.lr or "")),
     )
     parts = _parts(resolved, chosen_task)
     check_batch(local, parts, natural=natural(resolved.partition) is not None)

@@ -47,7 +47,7 @@ class TensorBoard:
 
 def _scalars(record: Round) -> list[tuple[str, float | None]]:
     return [
-        ("accuracy/test", record.accuracy),
+        *((f"{name}/test", value) for name, value in record.metrics.items()),
         ("loss/test", record.test_loss),
         ("loss/train", record.train_loss),
         ("bytes/down", record.handed.nbytes),

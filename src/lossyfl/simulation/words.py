@@ -8,22 +8,28 @@ from collections.abc import Iterable
 from lossyfl import tasks
 from lossyfl.protocol.schemes import scheme
 from lossyfl.results.experiment import Experiment
+from lossyfl.simulation.given import check_is_word
 from lossyfl.tasks.optimizers import optimizer
 from lossyfl.tasks.partitions import partition
 from lossyfl.tasks.steps import step
 
 
-def check_words(asked: Experiment, schemes: Iterable[str] = ()) -> None:
+def check_words(
+    asked: Experiment, schemes: Iterable[str] | None = None, *, of_task: bool = True
+) -> None:
     """Raise if a text of a run names something that there is not, or with options that it does not take.
 
     schemes: instead of that of the experiment, where there are several
+    of_task: whether the task is one of words, too
     """
-    tasks.check(asked.task)
-    for spec in schemes or [asked.scheme]:
+    if of_task:
+        check_is_word(asked.task, "task")
+        tasks.check(asked.task)
+    for spec in [asked.scheme] if schemes is None else schemes:
         scheme(spec)
     if asked.optimizer is not None:
         optimizer(asked.optimizer)
     if asked.lr is not None:
-        step(asked.lr)
+        step(str(asked.lr))
     if asked.partition is not None:
         partition(asked.partition)

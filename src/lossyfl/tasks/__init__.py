@@ -11,15 +11,25 @@ from typing import TYPE_CHECKING
 from lossyfl.registry import Registry
 
 if TYPE_CHECKING:
-    from lossyfl.tasks.base import Defaults, Samples, Task
+    from lossyfl.tasks.base import Defaults, Metric, Samples, Task
 
-__all__ = ["Defaults", "Samples", "Task", "check", "check_data", "names", "register", "task"]
+__all__ = [
+    "Defaults",
+    "Metric",
+    "Samples",
+    "Task",
+    "check",
+    "check_data",
+    "names",
+    "register",
+    "task",
+]
 
-_OF_BASE = ("Defaults", "Samples", "Task")
+_OF_BASE = ("Defaults", "Metric", "Samples", "Task")
 _registry: "Registry[Task]" = Registry(
     "task",
     makes="a task (lossyfl.tasks.Task)",
-    values=("name", "train", "test", "model", "prepare", "loss", "correct", "defaults", "parts"),
+    values=("name", "train", "test", "model", "prepare", "loss", "metrics", "defaults", "parts"),
 )
 register = _registry.register
 

@@ -52,7 +52,7 @@ def mnist(*, by: str = "", data_dir: Path | None = None) -> "Task":
         return _task(chosen, mnist_cnn, MNIST)
     labels, _ = data.load_arrays("qmnist", data_dir)  # in the order of MNIST
     made = _task(chosen, mnist_cnn, WRITERS)
-    return replace(made, parts=grouped(labels[: len(made.train), WRITER]))
+    return replace(made, name="mnist by writer", parts=grouped(labels[: len(made.train), WRITER]))
 
 
 @register("fashion-mnist")
@@ -80,7 +80,8 @@ def logistic(*, of: str = "digits", data_dir: Path | None = None) -> "Task":
     from lossyfl.tasks.models import linear
 
     model = partial(linear, chosen.train_x[0].size, chosen.classes)
-    return _task(chosen, model, DIGITS, sixteenths if of == "digits" else None)
+    made = _task(chosen, model, DIGITS, sixteenths if of == "digits" else None)
+    return replace(made, name=f"logistic regression on {made.name}")
 
 
 @register("mlp")
@@ -90,7 +91,8 @@ def mlp(*, of: str = "digits", hidden: int = 1000, data_dir: Path | None = None)
     from lossyfl.tasks.models import perceptron
 
     model = partial(perceptron, chosen.train_x[0].size, hidden, chosen.classes)
-    return _task(chosen, model, DIGITS, sixteenths if of == "digits" else None)
+    made = _task(chosen, model, DIGITS, sixteenths if of == "digits" else None)
+    return replace(made, name=f"two hidden layers on {made.name}")
 
 
 def sixteenths(x: "Tensor") -> "Tensor":

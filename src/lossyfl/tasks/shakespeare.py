@@ -62,6 +62,7 @@ def next_characters(text: Bytes, *, name: str) -> "Task":
         test=Samples(**_shifted(test)),
         model=partial(character_lstm, len(letters)),
         prepare=Tensor.long,
+        metric=("accuracy", "perplexity"),
         defaults=SHAKESPEARE,
         parts=grouped(speakers),
     )

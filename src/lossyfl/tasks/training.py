@@ -8,7 +8,7 @@ and in which order.
 # torch leaves parameters of some functions without types.
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +22,7 @@ from lossyfl.links.base import nothing
 from lossyfl.streams import Stream, stream
 from lossyfl.tasks.base import Parts, Task
 from lossyfl.tasks.flat import FlatModel
+from lossyfl.tasks.metrics import Metric
 from lossyfl.tasks.optimizers import LocalOptimizer
 from lossyfl.tasks.steps import Step
 from lossyfl.types import Vector
@@ -62,18 +63,23 @@ class TrainingResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """Sums over some test samples."""
+    """Sums over some test samples; `scores` has one for each of the task's metrics."""
 
     samples: int
     loss: float
-    correct: float
+    scores: tuple[float, ...]
+
+    def metrics(self, of: Sequence[Metric]) -> dict[str, float]:
+        """The metrics by their names."""
+        pairs = zip(of, self.scores, strict=True)
+        return {metric.name: metric.of_mean(score / self.samples) for metric, score in pairs}
 
     def __add__(self, other: "Score") -> "Score":
         return replace(
             self,
             samples=self.samples + other.samples,
             loss=self.loss + other.loss,
-            correct=self.correct + other.correct,
+            scores=tuple(a + b for a, b in zip(self.scores, other.scores, strict=True)),
         )
 
 
@@ -141,8 +147,11 @@ class Trainer:
         with torch.inference_mode(), without_denormals():
             outputs = self.model.module(self.task.prepare(x))
             loss = self.task.loss(outputs, y).item() * len(x)
-            correct = float(self.task.correct(outputs, y))
-        return Score(samples=len(x), loss=loss, correct=correct)
+            scores = tuple(
+                loss if metric.score is None else float(metric.score(outputs, y))
+                for metric in self.task.metrics
+            )
+        return Score(samples=len(x), loss=loss, scores=scores)
 
     def _stream(self, purpose: str, round: int, device: int) -> Stream:
         return stream(self.seed, purpose=purpose, round=round, device=device)
@@ -212,10 +221,10 @@ def check_batch(local: Local, parts: Parts, *, natural: bool = False) -> None:
 
 
 def _tensors(x: NDArray[Any], y: NDArray[Any]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Samples as tensors without a copy; classes as torch's losses want them."""
+    """Samples as tensors, without a copy where they are as torch's losses want them."""
     targets = _tensor(y)
-    whole = not targets.is_floating_point() and targets.dtype != torch.int64
-    return _tensor(x), targets.to(torch.int64) if whole else targets
+    wanted = torch.float32 if targets.is_floating_point() else torch.int64
+    return _tensor(x), targets.to(wanted)
 
 
 def _tensor(array: NDArray[Any]) -> torch.Tensor:

@@ -8,7 +8,8 @@ class Chart {
     this.zoomKey = spec.x.key;
     this.plot = element("div", { class: "plot" });
     this.controls = element("div", { class: "controls" });
-    const caption = element("figcaption", {}, element("h3", {}, spec.title));
+    this.title = element("h3");
+    const caption = element("figcaption", {}, this.title);
     this.note = element("p");
     caption.append(this.note);
     const figure = element("figure", { class: "chart", id: `chart-${spec.id}` }, caption);
@@ -27,8 +28,18 @@ class Chart {
 
   get chosen() {
     const defaults = {};
-    for (const control of this.spec.controls || []) defaults[control.key] = control.options[0][0];
-    return { ...defaults, ...state.controls[this.spec.id] };
+    const said = { ...state.controls[this.spec.id] };
+    for (const { key, options } of this.controlsOfTask) {
+      defaults[key] = options[0][0];
+      if (!options.some(([value]) => value === said[key])) delete said[key];
+    }
+    return { ...defaults, ...said };
+  }
+
+  // Some differ from task to task, as metrics do.
+  get controlsOfTask() {
+    const { controls } = this.spec;
+    return typeof controls === "function" ? controls() : controls || [];
   }
 
   choose(key, value) {
@@ -43,11 +54,12 @@ class Chart {
     this.axisX = typeof this.spec.x.of === "function" ? this.spec.x.of(chosen) : this.spec.x;
     this.axisY = typeof this.spec.y === "function" ? this.spec.y(chosen) : this.spec.y;
     this.curves = shown().map((group) => ({ group, points: this.points(group, chosen) }));
+    this.title.textContent = typeof this.spec.title === "function" ? this.spec.title(chosen) : this.spec.title;
     this.note.textContent = typeof this.spec.note === "function" ? this.spec.note(chosen) : this.spec.note;
     this.width = width;
     this.svg.replaceChildren();
     this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    this.svg.setAttribute("aria-label", `${this.spec.title}, ${this.note.textContent}`);
+    this.svg.setAttribute("aria-label", `${this.title.textContent}, ${this.note.textContent}`);
     this.tip.hide();
     this.reset.hidden = !state.zoom[this.zoomKey];
     if (!this.curves.some((curve) => curve.points.length)) return this.drawNothing();
@@ -195,7 +207,7 @@ class Chart {
   drawControls() {
     if (!this.spec.controls) return;
     const focused = this.controls.contains(document.activeElement) && document.activeElement.dataset.option;
-    const made = this.spec.controls.map((control) => this.control(control));
+    const made = this.controlsOfTask.map((control) => this.control(control));
     this.controls.replaceChildren(...made);
     if (focused) this.controls.querySelector(`[data-option="${focused}"]`)?.focus();
   }

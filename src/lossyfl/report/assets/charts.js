@@ -3,11 +3,26 @@ const WAY = { key: "way", label: "Direction", options: [["down", "down"], ["up",
 const ROUNDS = { key: "rounds", label: "rounds", from: 0, tick: count, name: (x) => `round ${count(x)}`, whole: true };
 const BYTES = { key: "bytes", log: true, tick: (v) => bytes(v), name: (x) => `after ${bytes(x)}` };
 const SECONDS = { key: "seconds", label: "time since the start", from: 0, tick: duration, ticks: timeTicks, name: (x) => `after ${duration(x)}` };
-const ACCURACY = { tick: (v) => `${trimmed(100 * v, 4)} %`, format: (v) => percent(v), most: 1 };
 const ERROR = { tick: (v) => `${trimmed(100 * v, 3)} %`, format: (v) => percent(v), log: true };
-const SCALE = { key: "scale", label: "Scale", options: [["accuracy", "accuracy"], ["error", "error, log"]] };
-const accuracyAxis = ({ scale }) => (scale === "error" ? ERROR : ACCURACY);
-const measured = ({ scale }) => (scale === "error" ? "test error" : "test accuracy");
+
+// Of a fraction to be high, what is missing to all of it may be shown; of all others, their logarithm.
+const canMiss = (metric) => isFraction(metric) && metric.better === "higher";
+function metricControls() {
+  const several = metrics().length > 1;
+  const names = { key: "metric", label: "Metric", options: metrics().map(({ name }) => [name, name]) };
+  const first = metrics().every(canMiss) ? [["value", several ? "linear" : metrics()[0].name], ["error", "error, log"]] : [["value", "linear"], ["log", "log"]];
+  return [...(several ? [names] : []), { key: "scale", label: "Scale", options: first }];
+}
+function metricAxis({ metric, scale }) {
+  const known = metricOf(metric);
+  if (scale === "error") return ERROR;
+  const most = canMiss(known) ? 1 : undefined;
+  return { tick: (v) => inUnit(known, v, 4), format: (v) => valueOf(known, v), most, log: scale === "log" };
+}
+const metricName = ({ metric }) => metricOf(metric).name;
+const measured = (chosen) => `test ${chosen.scale === "error" ? "error" : metricName(chosen)}`;
+const direction = ({ metric, scale }) => (scale !== "error" && metricOf(metric).better === "higher" ? "" : ", lower is better");
+const evaluated = (group, x, chosen) => evaluations(group, x, { ...chosen, metric: metricName(chosen) });
 const LOSS = { tick: plain, format: plain };
 const WAYS = { down: "sent down; a broadcast counts once, or every device’s copy", up: "sent up, all replies", both: "sent both ways" };
 const PHASES = [
@@ -27,14 +42,16 @@ const ABOUT_PHASE = {
 
 const SPECS = [
   {
-    id: "accuracy-rounds", title: "Accuracy against rounds", note: (chosen) => `${measured(chosen)} of the server’s model`, x: ROUNDS,
-    y: accuracyAxis, controls: [SCALE], curve: (group, { scale }) => evaluations(group, rounds(group), scale),
+    id: "metric-rounds", title: (chosen) => `${capital(metricName(chosen))} against rounds`,
+    note: (chosen) => `${measured(chosen)} of the server’s model${direction(chosen)}`, x: ROUNDS,
+    y: metricAxis, controls: metricControls, curve: (group, chosen) => evaluated(group, rounds(group), chosen),
   },
   {
-    id: "accuracy-bytes", title: "Accuracy against bytes", note: (chosen) => `${measured(chosen)}, against all bytes ${WAYS[chosen.way]}`,
-    x: { key: "bytes", of: ({ way }) => ({ ...BYTES, label: `bytes ${way === "both" ? "both ways" : way}` }) }, y: accuracyAxis,
-    controls: [{ key: "way", label: "Direction", options: [["both", "both ways"], ["down", "down"], ["up", "up"]] }, SCALE],
-    curve: (group, { way, scale }) => evaluations(group, sent(group, way), scale),
+    id: "metric-bytes", title: (chosen) => `${capital(metricName(chosen))} against bytes`,
+    note: (chosen) => `${measured(chosen)}${direction(chosen)}, against all bytes ${WAYS[chosen.way]}`,
+    x: { key: "bytes", of: ({ way }) => ({ ...BYTES, label: `bytes ${way === "both" ? "both ways" : way}` }) }, y: metricAxis,
+    controls: () => [{ key: "way", label: "Direction", options: [["both", "both ways"], ["down", "down"], ["up", "up"]] }, ...metricControls()],
+    curve: (group, chosen) => evaluated(group, sent(group, chosen.way), chosen),
   },
   {
     id: "bytes", title: "Bytes per round", note: ({ way }) => (way === "down" ? "all frames down; a broadcast counts once, or every device’s copy" : "all replies"),
@@ -69,11 +86,12 @@ const SPECS = [
   { id: "train-loss", title: "Training loss", note: "of the local steps, the mean over devices", x: ROUNDS, y: LOSS, curve: overRounds("train_loss") },
   { id: "test-loss", title: "Test loss", note: "of the server’s model", x: ROUNDS, y: LOSS, curve: overRounds("test_loss") },
   {
-    id: "accuracy-time", title: "Accuracy against time", x: { key: "seconds", of: ({ axis }) => ({ ...SECONDS, log: axis === "log" }) }, y: ACCURACY,
+    id: "metric-time", title: (chosen) => `${capital(metricName(chosen))} against time`,
+    x: { key: "seconds", of: ({ axis }) => ({ ...SECONDS, log: axis === "log" }) }, y: metricAxis,
     note: ({ view }) => (view === "broadcast" ? "one transmission down, heard by all" : "every device on a link of its own"),
     controls: [{ key: "view", label: "Downlink", options: [["broadcast", "broadcast"], ["unicast", "unicast"]] },
       { key: "axis", label: "Axis of time", options: [["linear", "linear"], ["log", "log"]] }],
-    curve: (group, { view }) => banded(group, "accuracy", elapsed(group, view)),
+    curve: (group, chosen) => evaluated(group, elapsed(group, chosen.view), chosen),
   },
   {
     id: "seconds", title: "Seconds by phase", note: ({ phase }) => ABOUT_PHASE[phase], x: ROUNDS,

@@ -28,9 +28,10 @@ function banded(group, name, x) {
 
 const overRounds = (name) => (group) => banded(group, name, rounds(group));
 
-// Accuracy, or what is missing to all of it, where a log axis shows more.
-function evaluations(group, x, scale) {
-  const seen = banded(group, "accuracy", x);
+// A metric, or what is missing of a fraction to all of it, where a log axis shows more.
+function evaluations(group, x, { metric, scale }) {
+  if (!group.series[`metric ${metric}`]) return null;
+  const seen = banded(group, `metric ${metric}`, x);
   if (scale !== "error") return seen;
   const missing = (values) => values?.map((value) => (value === null ? null : 1 - value));
   return { x, y: missing(seen.y), low: missing(seen.high), high: missing(seen.low) };

@@ -21,6 +21,21 @@ function percent(value, digits = 2) {
   return `${(100 * value).toFixed(digits)} %`;
 }
 
+// What is said of a metric.
+const isFraction = (metric) => metric.unit === "%";
+const shownIn = (metric) => (isFraction(metric) ? 100 : 1);
+
+function inUnit(metric, value, digits) {
+  const unit = metric.unit ? ` ${metric.unit}` : "";
+  return `${trimmed(shownIn(metric) * value, digits)}${unit}`;
+}
+
+function valueOf(metric, value) {
+  return isFraction(metric) ? percent(value) : inUnit(metric, value, 5);
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 function duration(value) {
   if (value === 0) return "0 s";
   if (value < 1e-3) return `${trimmed(1e6 * value, 3)} µs`;

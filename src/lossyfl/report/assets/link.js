@@ -12,16 +12,29 @@ function elapsed(group, view) {
 }
 
 function link() {
-  return { ...data.link, target: suggestedTarget(), ...state.link };
+  const said = { ...state.link };
+  return { ...data.link, ...said, target: said[askedKey()] ?? suggestedTarget() };
 }
 
-// The highest whole percent that every scheme reached, but for those that come to nothing.
+const seenOf = (group) => series(group, `metric ${metrics()[0].name}`);
+
+// What every scheme reached, but for those that come to nothing: a whole percent, or three digits.
 function suggestedTarget() {
-  const bests = ofTask().map((group) => Math.max(...series(group, "accuracy").filter((value) => value !== null)));
-  const reached = bests.filter(Number.isFinite);
-  const good = reached.filter((value) => value >= 0.9 * Math.max(...reached));
-  return good.length ? Math.floor(100 * Math.min(...good)) / 100 : 0.9;
+  const metric = metrics()[0];
+  const best = metric.better === "higher" ? Math.max : Math.min;
+  const worst = metric.better === "higher" ? Math.min : Math.max;
+  const reached = ofTask().map((group) => best(...seenOf(group).filter((value) => value !== null))).filter(Number.isFinite);
+  const top = best(...reached);
+  const good = reached.filter((value) => Math.abs(value - top) <= Math.abs(top) * (metric.better === "higher" ? 0.1 : 1));
+  if (!good.length) return isFraction(metric) ? 0.9 : 0;
+  const least = worst(...good);
+  if (isFraction(metric)) return (metric.better === "higher" ? Math.floor : Math.ceil)(100 * least) / 100;
+  const step = 10 ** (Math.floor(Math.log10(Math.abs(least) || 1)) - 2);
+  return Number(((metric.better === "higher" ? Math.floor : Math.ceil)(least / step - 1e-9) * step).toPrecision(6));
 }
+
+// What is asked of one task says nothing of another.
+const askedKey = () => `target ${state.task}`;
 
 function fillForm() {
   const { downlink, uplink, latency, target } = link();
@@ -35,7 +48,10 @@ function fillForm() {
     form.elements[name].value = Number((value / unit[1]).toPrecision(6));
   }
   form.elements.latency.value = Number((1000 * latency).toPrecision(6));
-  form.elements.target.value = Number((100 * target).toPrecision(6));
+  const metric = metrics()[0];
+  form.elements.target.value = Number((shownIn(metric) * target).toPrecision(6));
+  document.getElementById("target-name").textContent = `${capital(metric.name)} to reach`;
+  document.getElementById("target-unit").textContent = metric.unit;
 }
 
 function readForm() {
@@ -44,12 +60,13 @@ function readForm() {
     downlink: read("downlink") * Number(form.elements["downlink-unit"].value),
     uplink: read("uplink") * Number(form.elements["uplink-unit"].value),
     latency: read("latency") / 1000,
-    target: read("target") / 100,
+    target: read("target") / shownIn(metrics()[0]),
   };
-  const good = (name) => (name === "latency" || name === "target" ? asked[name] >= 0 : asked[name] > 0);
+  const allowed = { latency: (value) => value >= 0, target: Number.isFinite };
+  const good = (name) => (allowed[name] || ((value) => value > 0))(asked[name]);
   const kept = Object.keys(asked).filter(good).map((name) => [name, asked[name]]);
   const before = link();
-  state.link = { ...state.link, ...Object.fromEntries(kept.filter(([name, value]) => value !== before[name])) };
+  state.link = { ...state.link, ...Object.fromEntries(kept.filter(([name, value]) => value !== before[name]).map(([name, value]) => [name === "target" ? askedKey() : name, value])) };
   delete state.zoom.seconds;
   changed();
 }
@@ -63,9 +80,11 @@ function sentDown(group, round) {
 
 function drawReach() {
   const { target } = link();
-  document.getElementById("goal").textContent = `${trimmed(100 * target, 4)} %`;
+  const metric = metrics()[0];
+  const reaches = (value) => (metric.better === "higher" ? value >= target - 1e-9 : value <= target + 1e-9);
+  document.getElementById("goal").textContent = `${metric.name} ${inUnit(metric, target, 4)}`;
   document.querySelector("#reach tbody").replaceChildren(...shown().map((group) => {
-    const first = series(group, "accuracy").findIndex((value) => value !== null && value >= target - 1e-9);
+    const first = seenOf(group).findIndex((value) => value !== null && reaches(value));
     const name = element("th", { scope: "row" }, swatch(group), group.label);
     const cell = (text) => element("td", {}, text);
     if (first < 0) return element("tr", {}, name, element("td", { colspan: "5" }, "not reached"));

@@ -35,6 +35,8 @@ function changed() {
 
 const nameOf = (group) => `${group.task}\n${group.label}`;
 const colour = (group) => `var(--g${group.number})`;
+const metrics = () => data.metrics[state.task];
+const metricOf = (name) => metrics().find((metric) => metric.name === name) || metrics()[0];
 const ofTask = () => groups.filter((group) => group.task === state.task);
 const isShown = (group) => !state.hidden[nameOf(group)];
 const shown = () => ofTask().filter(isShown);

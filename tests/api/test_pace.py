@@ -2,7 +2,7 @@
 
 import pytest
 
-from lossyfl.commands.pace import Pace, Remaining, remaining
+from lossyfl.api.pace import Pace, Remaining, remaining
 
 
 class Clock:

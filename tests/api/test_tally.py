@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.report.synthetic import record
 
-from lossyfl.commands.tally import BAR, RunTally, saving, time_left
+from lossyfl.api.tally import BAR, RunTally, saving, time_left
 from lossyfl.results.experiment import Experiment
 from lossyfl.results.records import Round
 from lossyfl.simulation.setup import Setup, prepare
@@ -25,14 +25,18 @@ def tally(setup: Setup, *done: Round) -> RunTally:
 
 
 def test_bytes_of_all_rounds_and_the_last_accuracy(setup: Setup) -> None:
-    rounds = [record(0), replace(record(1), accuracy=0.25), replace(record(2), accuracy=None)]
+    rounds = [
+        record(0),
+        replace(record(1), metrics={"accuracy": 0.25}),
+        replace(record(2), metrics={}),
+    ]
     made = tally(setup, *rounds[:1])
     for each in rounds[1:]:
         made.add(each)
     assert (made.before, made.rounds, made.total) == (1, 3, 10)
     assert made.down == sum(each.down.nbytes for each in rounds)
     assert made.raw_up == sum(each.up.raw for each in rounds)
-    assert made.accuracy == 0.25
+    assert made.metrics == {"accuracy": 0.25}
 
 
 def test_catch_up_is_told_where_there_is_room(setup: Setup) -> None:
@@ -52,7 +56,7 @@ def test_a_bar_is_as_full_as_the_run_is_done(setup: Setup) -> None:
 
 
 def test_narrow_terminals_keep_round_accuracy_and_the_time_left(setup: Setup) -> None:
-    made = tally(setup, replace(record(0), accuracy=0.5))
+    made = tally(setup, replace(record(0), metrics={"accuracy": 0.5}))
     for width in (60, 1):
         line = made.line(width, "1:15 min left", "run 2/3 ")
         assert line.startswith("run 2/3 round 1/10  ")

@@ -3,11 +3,12 @@
 import time
 from typing import TYPE_CHECKING
 
-from lossyfl.commands.pace import Remaining, remaining
+from lossyfl.api.pace import Remaining, remaining
 from lossyfl.report.text import duration, size, size_down
+from lossyfl.tasks.metrics import ACCURACY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossyfl.results.records import Round
     from lossyfl.simulation.setup import Setup
@@ -23,7 +24,7 @@ class RunTally:
         self.setup: Setup | None = None
         self.rounds = self.down = self.up = self.raw_down = self.raw_up = 0
         self.catch_up = 0
-        self.accuracy: float | None = None
+        self.metrics: Mapping[str, float] = {}
         self.loss: float | None = None
         self.before = 0
         self._begin = time.monotonic()
@@ -64,14 +65,14 @@ class RunTally:
         self.raw_down += record.handed.raw
         self.raw_up += record.up.raw
         self.loss = record.train_loss
-        self.accuracy = self.accuracy if record.accuracy is None else record.accuracy
+        self.metrics = record.metrics or self.metrics
 
     def title(self) -> str:
         """What is run."""
         assert self.setup is not None
         chosen, entries = self.setup.experiment, len(self.setup.theta)
         title = (
-            f"{chosen.task}, {chosen.scheme}: {entries:,} parameters, {self.setup.devices:,} "
+            f"{self.setup.task.name}, {chosen.scheme}: {entries:,} parameters, {self.setup.devices:,} "
             f"devices, partition {chosen.partition}"
         )
         if self.setup.scheme.name != "lean" or self.setup.scheme.first is not None:
@@ -79,15 +80,17 @@ class RunTally:
         return f"{title}; the initial model, {size(4 * entries)}, is in no budget (first_budget)"
 
     def line(self, width: int | None, left: str, run: str = "") -> str:
-        """How it stands: round, accuracy, savings and time left, and what else there is room for.
+        """How it stands: round, metrics, savings and time left, and what else there is room for.
 
         width: characters; None for a file, which has room for everything but a bar
         left:  the time, as text
         run:   which of many, empty for the only one
         """
         head = f"{run}round {self.rounds}/{self.total}"
-        number = "-" if self.accuracy is None else f"{100 * self.accuracy:.2f} %"
-        accuracy = f"accuracy {number}"
+        first, *more = self.setup.task.metrics if self.setup else (ACCURACY,)
+        number = first.text(self.metrics.get(first.name))
+        metric = f"{first.name} {number}"
+        rest = [f"{each.name} {each.text(self.metrics.get(each.name))}" for each in more]
         loss = "" if self.loss is None else f"loss {self.loss:.4f}"
         down, up = saving(self.raw_down, self.down), saving(self.raw_up, self.up)
         short = (f"down {down}", f"up {up}")
@@ -95,12 +98,12 @@ class RunTally:
         full = (f"down {size_down(self.down, self.catch_up)} ({down})", long[1])
         spent = duration(time.monotonic() - self._begin)
         choices = (
-            (head, self._bar(), accuracy, loss, *full, spent, left),
-            (head, accuracy, loss, *full, spent, left),
-            (head, accuracy, loss, *long, spent, left),
-            (head, accuracy, loss, *long, left),
-            (head, accuracy, *long, left),
-            (head, accuracy, *short, left),
+            (head, self._bar(), metric, *rest, loss, *full, spent, left),
+            (head, metric, *rest, loss, *full, spent, left),
+            (head, metric, *rest, loss, *long, spent, left),
+            (head, metric, loss, *long, left),
+            (head, metric, *long, left),
+            (head, metric, *short, left),
             (head, number, *short, left),
         )
         texts = ["  ".join(filter(None, choice)) for choice in choices]
