@@ -39,7 +39,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     shown(GOOD, as_json=True)
     found = json.loads(capsys.readouterr().out)
     assert found["best"]["scheme"] == "lean"
-    assert found["best"]["accuracy"] == pytest.approx(0.955)
+    assert found["best"]["value"] == pytest.approx(0.955)
     assert [each["verdict"] for each in found["trials"]][::2] == [
         "the reference",
         "failed: diverged",

@@ -21,7 +21,7 @@ def test_tables_figures_and_the_report_of_the_runs(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text()
     assert '<section aria-labelledby="h-own0"><h2 id="h-own0">Sweep</h2>' in page
     assert "paired t-test" in page
-    assert page.index("h-own0") < page.index("h-accuracy")
+    assert page.index("h-own0") < page.index("h-metric")
 
 
 def test_before_a_run_has_begun_there_is_no_report(tmp_path: Path) -> None:

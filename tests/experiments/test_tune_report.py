@@ -31,7 +31,7 @@ def test_the_choice_stands_above_the_curves_of_all_runs(tmp_path: Path) -> None:
     path = write_tune(found, chosen, tmp_path)
     assert path == tmp_path / "report.html"
     page = path.read_text()
-    assert page.index("The choice") < page.index('id="h-accuracy"')
+    assert page.index("The choice") < page.index('id="h-metric"')
     assert "lfl is the choice of 3 schemes (fewest bytes)" in page
     shown = explained(found, chosen).html
     assert "<td>&lt;bad&gt;</td>" in shown

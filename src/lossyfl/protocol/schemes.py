@@ -57,6 +57,7 @@ def scheme(spec: str, **options: Option) -> Scheme:
 
     >>> scheme("lfl:q1=2,q2=2").server_model
     'estimate'
+    >>> from lossyfl import Stochastic
     >>> scheme("lean", down=Stochastic(levels=5), up_budget=5000).spec
     'lean:down=stochastic(levels=5),up_budget=5000B'
     """

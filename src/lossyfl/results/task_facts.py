@@ -72,6 +72,7 @@ def _line(name: object) -> str:
 def united(several: Sequence[Sequence[Metric]]) -> tuple[Metric, ...]:
     """All metrics of several tasks, each name once, those that are first of any task before others.
 
+    >>> from lossyfl.tasks.metrics import KNOWN
     >>> [each.name for each in united([[KNOWN["MSE"], KNOWN["loss"]], [ACCURACY]])]
     ['MSE', 'accuracy', 'loss']
     """
