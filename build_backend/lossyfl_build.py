@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 from typing import Any
 
@@ -16,8 +17,18 @@ def _has_compiler() -> bool:
     return bool(os.environ.get("CC")) or any(map(shutil.which, ("cc", "gcc", "clang", "cl")))
 
 
-def _compiler() -> list[str]:
-    return [] if _has_compiler() else ["ziglang>=0.13"]
+def _is_obtainable(package: str) -> bool:
+    """Whether the registry has it for this machine; yes where there is no pip to ask, as under uv."""
+    ask = [sys.executable, "-I", "-m", "pip", "index", "versions", package]
+    done = subprocess.run(ask, capture_output=True, text=True, check=False)
+    return "No matching distribution" not in done.stderr
+
+
+def _compiler(config_settings: Config) -> list[str]:
+    """What to compile with, from the registry; nothing where kernels cannot be had or are not wanted."""
+    wanted = str((config_settings or {}).get("wheel.cmake", True)).lower() != "false"
+    needed = wanted and not _has_compiler() and _is_obtainable("ziglang")
+    return ["ziglang>=0.13"] if needed else []
 
 
 def _use_ziglang() -> None:
@@ -27,12 +38,12 @@ def _use_ziglang() -> None:
 
 def get_requires_for_build_wheel(config_settings: Config = None) -> list[str]:
     """What scikit-build-core needs, and ziglang where there is no compiler."""
-    return [*backend.get_requires_for_build_wheel(config_settings), *_compiler()]
+    return [*backend.get_requires_for_build_wheel(config_settings), *_compiler(config_settings)]
 
 
 def get_requires_for_build_editable(config_settings: Config = None) -> list[str]:
     """The same for an editable install."""
-    return [*backend.get_requires_for_build_editable(config_settings), *_compiler()]
+    return [*backend.get_requires_for_build_editable(config_settings), *_compiler(config_settings)]
 
 
 def build_wheel(

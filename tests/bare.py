@@ -2,7 +2,6 @@
 
 import os
 import sys
-import sysconfig
 from pathlib import Path
 
 COMMAND = (sys.executable, "-S")
@@ -10,5 +9,5 @@ COMMAND = (sys.executable, "-S")
 
 def search_path(*first: Path) -> str:
     """PYTHONPATH for it, with these folders first."""
-    installed = (sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    installed = (path for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))
     return os.pathsep.join(dict.fromkeys([*map(str, first), *installed]))

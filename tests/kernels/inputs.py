@@ -18,7 +18,7 @@ ITEM = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i64": 8, "f32": 4, "f64": 8, "b"
 LONGEST = 4096
 """Bytes of an input: LONGEST_INPUT in attack.c."""
 
-LONGEST_CONTENT = 800
+LONGEST_CONTENT = 2200
 LONGEST_WRITTEN = 256
 LARGE = 1024
 SHORTEST_RUN = 4

@@ -18,12 +18,17 @@ import hashlib
 import numpy as np
 import lossyfl
 x = np.random.default_rng(3).laplace(size=2000).astype(np.float32)
-frames = [
-    lossyfl.encode(x, lossyfl.quantizer(name), rng=lossyfl.stream(1))
-    for name in (
-        "stochastic:levels=2", "stochastic:levels=300,scale=500", "deadzone:target=1bit", "rotated+dithered"
-    )
-]
+cases = [(x, name) for name in (
+    "stochastic:levels=2", "stochastic:levels=300,scale=500", "deadzone:target=1bit", "rotated+dithered"
+)]
+for levels, scale, entries in (
+    (1, "model", 700), (2, 64, 700), (50, 100, 300), (1000, "model", 400), (2, "model", 3), (2, "model", 1)
+):
+    cubes = (np.arange(entries, dtype=np.float32) - entries / 3) ** 3
+    for first in (0, 1):  # with a zero, which has one symbol, and without
+        cubes[0] = first
+        cases.append((cubes.copy(), f"stochastic:levels={levels},scale={scale}"))
+frames = [lossyfl.encode(each, lossyfl.quantizer(name), rng=lossyfl.stream(1)) for each, name in cases]
 back = [lossyfl.decode(frame) for frame in frames]
 print(hashlib.sha256(b"".join([*frames, *(y.tobytes() for y in back)])).hexdigest())
 """

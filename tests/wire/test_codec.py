@@ -1,7 +1,6 @@
 """The public codec: every input it takes, every input it refuses, and its exactness."""
 
 import hashlib
-import os
 import subprocess
 import sys
 import tracemalloc
@@ -127,32 +126,6 @@ class TestMemory:
         decode(frame)
         assert self.peak(lambda: encode(x, quantizer, rng=stream(0))) <= 3 * len(x)
         assert self.peak(lambda: decode(frame)) <= 6 * len(x)
-
-
-class TestWithoutCompiler:
-    """NUMBA_DISABLE_JIT=1 runs the kernels as plain Python: the same bytes, without a warning."""
-
-    CODE = """
-import hashlib, numpy as np, lossyfl
-total = hashlib.sha256()
-for q, scale, n in ((1, "model", 700), (2, "model", 700), (2, 64, 700), (5, "model", 500),
-                    (50, 100, 300), (1000, "model", 400), (2, "model", 3), (2, "model", 1)):
-    for zero in (False, True):
-        x = (np.arange(n, dtype=np.float32) - n / 3) ** 3
-        x[0] = 0 if zero else 1
-        frame = lossyfl.encode(x, lossyfl.Stochastic(levels=q, scale=scale), rng=lossyfl.stream(n))
-        total.update(frame + lossyfl.decode(frame).tobytes())
-print(total.hexdigest())
-"""
-
-    def run(self, disable: str) -> str:
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": disable}
-        command = [sys.executable, "-W", "error", "-c", self.CODE]
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        return done.stdout
-
-    def test_same_bytes(self) -> None:
-        assert self.run("1") == self.run("0")
 
 
 class TestInspect:

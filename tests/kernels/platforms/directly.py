@@ -9,6 +9,7 @@ def call_directly(times: int, longest: int) -> None:
     for _ in range(times):
         entries = int(rng.integers(1, longest))
         _tables(rng, int(rng.integers(2, 9)))
+        _segments(rng, entries)
         _steps(rng, int(rng.integers(1, 60)))
         _sums(rng, entries)
         for dtype in (np.uint8, np.uint16):
@@ -30,6 +31,23 @@ def _tables(rng: np.random.Generator, alphabet: int) -> None:
         frequencies = np.zeros(alphabet**group if group else alphabet, np.uint64)
         build_frequencies(weights, group, frequencies)
         mean_bits(frequencies, counts, group)
+
+
+def _segments(rng: np.random.Generator, entries: int) -> None:
+    """Letters as segments, by several threads."""
+    from lossyfl.kernels.model import build_frequencies
+    from lossyfl.kernels.rans import push_segments
+
+    alphabet, group = [(2, 8), (3, 5), (4, 4), (6, 3), (16, 2), (200, 1)][int(rng.integers(6))]
+    weights = np.ones(alphabet, np.uint64)
+    weights[0] += rng.integers(9)
+    frequencies = np.zeros(alphabet**group, np.uint64)
+    build_frequencies(weights, group, frequencies)
+    symbols = rng.integers(0, alphabet, entries).astype(np.uint8)
+    share = int(rng.integers(1, 20))
+    segments = -(-entries // (share * group))
+    words, first = np.zeros(segments * 2 * (share + 9), np.uint8), np.zeros(segments, np.int64)
+    push_segments(symbols, alphabet, group, 0, frequencies, share, 3, words, first)
 
 
 def _steps(rng: np.random.Generator, bins: int) -> None:
