@@ -1,25 +1,11 @@
 """Optimizers of local steps, and what becomes of their memory."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from torch import nn
 
 from lossyfl import InputError
 from lossyfl.tasks.optimizers import optimizer
-
-
-@pytest.mark.parametrize(("spec", "make"), [("sgd", torch.optim.SGD), ("adam", torch.optim.Adam)])
-def test_defaults_are_torchs(
-    spec: str, make: Callable[[list[nn.Parameter]], torch.optim.Optimizer]
-) -> None:
-    parameter = nn.Parameter(torch.zeros(1))
-    ours, torchs = optimizer(spec).make(parameter).defaults, make([parameter]).defaults
-    how = ("lr", "fused", "foreach")  # set every round, and how it is computed
-    assert {k: v for k, v in ours.items() if k not in how} == {
-        k: v for k, v in torchs.items() if k not in how
-    }
 
 
 @pytest.mark.parametrize(
@@ -30,7 +16,7 @@ def test_defaults_are_torchs(
         ("adam", ("exp_avg", "exp_avg_sq")),
     ],
 )
-def test_buffers_are_those_that_torch_keeps(spec: str, buffers: tuple[str, ...]) -> None:
+def test_buffers_are_those_that_are_kept(spec: str, buffers: tuple[str, ...]) -> None:
     parameter = nn.Parameter(torch.zeros(3))
     chosen = optimizer(spec)
     made = chosen.make(parameter)
@@ -38,7 +24,7 @@ def test_buffers_are_those_that_torch_keeps(spec: str, buffers: tuple[str, ...])
     made.step()
     kept = {
         name
-        for name, value in made.state[parameter].items()
+        for name, value in made.state.get(parameter, {}).items()
         if isinstance(value, torch.Tensor) and value.shape == parameter.shape
     }
     assert kept == set(chosen.buffers) == set(buffers)

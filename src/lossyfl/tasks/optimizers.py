@@ -17,16 +17,32 @@
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from lossyfl.errors import InputError
 from lossyfl.registry import Registry
 
 if TYPE_CHECKING:  # torch is not needed to check a text
-    from torch import nn
-    from torch.optim import Optimizer
+    from collections.abc import MutableMapping
+
+    from torch import Tensor, nn
 
 Keep = Literal["reset", "kept", "shared", "carried"]
+
+
+class LocalSteps(Protocol):
+    """What of `torch.optim.Optimizer` local steps need: torch's own will do."""
+
+    param_groups: list[dict[str, Any]]
+
+    @property
+    def state(self) -> "MutableMapping[Tensor, Any]":
+        """What it remembers, by parameter and torch's names."""
+        ...
+
+    def step(self) -> object:
+        """One step along the gradient."""
+        ...
 
 
 class LocalOptimizer(Protocol):
@@ -42,7 +58,7 @@ class LocalOptimizer(Protocol):
         """The names of torch's state vectors that are its memory."""
         ...
 
-    def make(self, parameter: "nn.Parameter") -> "Optimizer":
+    def make(self, parameter: "nn.Parameter") -> LocalSteps:
         """The optimizer of one flat parameter; its step size is set every round."""
         ...
 
@@ -83,11 +99,11 @@ class LocalSgd:
         """The velocity, where there is one."""
         return ("momentum_buffer",) if self.momentum else ()
 
-    def make(self, parameter: "nn.Parameter") -> "Optimizer":
-        """Torch's SGD over the flat parameter; the step size multiplies its unit rate."""
-        from torch.optim import SGD
+    def make(self, parameter: "nn.Parameter") -> LocalSteps:
+        """Its steps over the flat parameter."""
+        from lossyfl.tasks.flat_optimizers import FlatSgd
 
-        return SGD([parameter], lr=1.0, momentum=self.momentum, weight_decay=self.decay)
+        return FlatSgd(parameter, momentum=self.momentum, decay=self.decay)
 
 
 @register("adam")
@@ -113,14 +129,12 @@ class LocalAdam:
         """The running means of gradients and of their squares."""
         return ("exp_avg", "exp_avg_sq")
 
-    def make(self, parameter: "nn.Parameter") -> "Optimizer":
-        """Torch's Adam over the flat parameter."""
-        from torch.optim import Adam
+    def make(self, parameter: "nn.Parameter") -> LocalSteps:
+        """Its steps over the flat parameter."""
+        from lossyfl.tasks.flat_optimizers import FlatAdam
 
         betas = (self.beta1, self.beta2)
-        return Adam(
-            [parameter], lr=1.0, betas=betas, eps=self.eps, weight_decay=self.decay, fused=True
-        )
+        return FlatAdam(parameter, betas=betas, eps=self.eps, decay=self.decay)
 
 
 def _fraction(what: str, of: str, value: float) -> None:
