@@ -6,6 +6,10 @@ import os
 import hypothesis
 import pytest
 
+# Before anybody imports torch. Its threads wait for one another by spinning, which on cores that other tests
+# are using takes many times as long as the work.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 hypothesis.settings.register_profile(
     "default", max_examples=60, deadline=None, derandomize=True, print_blob=True
 )
