@@ -8,7 +8,7 @@ comma  := ,
 CORES  := -n logical --maxprocesses 8 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install kernels demo docs test lint test-deep test-wheel fuzz golden bench wheels clean
+.PHONY: help install kernels demo docs test style lint test-deep test-wheel fuzz golden bench wheels clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,14 +46,22 @@ docs: $(STAMP)  ## Draw the diagrams of docs/ from the code, and build the site 
 	$(BIN)/python -m scripts.diagrams
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-lint: $(STAMP)
+style: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-test: lint  ## Lint, types, import contract and all tests
-	$(BIN)/pytest $(CORES)
+lint: style
+	$(BIN)/pyright
+
+# Types are checked beside the tests, and heard of after them if something is wrong.
+test: style  ## Lint, types, import contract and all tests
+	@mkdir -p build
+	@$(BIN)/pyright > build/types.txt 2>&1 & types=$$!; \
+	trap "kill $$types; exit 130" INT TERM; \
+	$(BIN)/pytest $(CORES); tests=$$?; \
+	wait $$types || { cat build/types.txt; echo "types are wrong: see above"; exit 1; }; \
+	exit $$tests
 
 test-deep: $(STAMP)  ## The same tests with thousands of examples, the protocol's 1,000 long runs, and every crash point
 	HYPOTHESIS_PROFILE=deep $(BIN)/pytest $(CORES)
