@@ -5,11 +5,9 @@ entries that Q(x, q) sends to zero, from dense (0.3) to sparse (0.99), with a ta
 every level. `uniform` is the worst case for an entropy coder: every symbol equally frequent.
 """
 
-import json
 import os
 import tracemalloc
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ from benchmarks.codec_tables import (
     sizes_table,
     speeds_table,
 )
+from benchmarks.output import publish
 from benchmarks.timing import ratio, side_by_side
 from lossyfl.extras import require
 from lossyfl.kernels.rans import gather
@@ -66,28 +65,18 @@ def run(
                 progress.print(case)
             results.append(measure(entries, levels, share))
         by_classes = list(by_class.measure_all(quick=quick))
-    facts = machine.describe()
     sheets = [
         speeds_table(results),
         peers_table(results),
         sizes_table(results),
         by_class.table(by_classes),
     ]
-    if json_file is not None:
-        report = {
-            "machine": facts,
-            "results": [asdict(result) for result in results],
-            "by_class": [asdict(result) for result in by_classes],
-        }
-        json_file.write_text(json.dumps(report, indent=1))
+    measured = {"results": results, "by_class": by_classes}
+    publish(measured, sheets, json_file=json_file, console=console)
     if markdown_file is not None:
-        listing = "\n".join(f"- {name}: {fact}" for name, fact in facts.items())
+        listing = "\n".join(f"- {name}: {fact}" for name, fact in machine.describe().items())
         tables = "\n\n".join(sheet.markdown() for sheet in sheets)
         markdown_file.write_text(f"{listing}\n\n{tables}\n")
-    for name, fact in facts.items():
-        console.print(f"{name:13} {fact}")
-    for sheet in sheets:
-        sheet.show(console)
     kept = sum(result.size.holds for result in results)
     console.print(f"size limits kept in {kept} of {len(results)} cases")
 

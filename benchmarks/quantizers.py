@@ -5,21 +5,20 @@ freedom), as those of devices with few classes have. Quantizers whose size can b
 bit an entry and of two: the search for the step is part of the time.
 """
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from benchmarks.output import publish
 from benchmarks.timing import ratio, side_by_side
 from lossyfl.compressors import Compressor, Schedule, SendContext
 from lossyfl.compressors.budgeted import budgeted
 from lossyfl.quantizers import adjustable_names, quantizer
 from lossyfl.report.text_table import TextTable
-from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
@@ -59,13 +58,7 @@ def run(json_file: Path | None, *, quick: bool, console: Console, progress: Cons
         for vector in VECTORS:
             progress.print(f"{entries:,} entries, {vector}")
             results += measure(vector, entries)
-    facts = machine.describe()
-    if json_file is not None:
-        report = {"machine": facts, "results": [asdict(result) for result in results]}
-        json_file.write_text(json.dumps(report, indent=1))
-    for name, fact in facts.items():
-        console.print(f"{name:13} {fact}")
-    _sheet(results).show(console)
+    publish({"results": results}, [_sheet(results)], json_file=json_file, console=console)
     slow = [
         f"{each.quantizer} ({each.vector}, {each.entries:,})"
         for each in results

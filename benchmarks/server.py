@@ -6,16 +6,15 @@ memory    the peak of a whole round, replies in order and in the reverse order
 rotation  the fast transform against SciPy's matrix and a plain NumPy one
 """
 
-import json
 import time
 import tracemalloc
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 
+from benchmarks.output import publish
 from benchmarks.server_tables import (
     Replies,
     Rotations,
@@ -31,7 +30,6 @@ from lossyfl.extras import require
 from lossyfl.protocol.adapter_server import AdapterServer
 from lossyfl.protocol.schemes import scheme
 from lossyfl.quantizers.stochastic import Stochastic
-from lossyfl.results import machine
 from lossyfl.streams import stream
 from lossyfl.types import Vector
 from lossyfl.wire.adding import Letters, open_addend
@@ -62,26 +60,14 @@ def run(json_file: Path | None, *, quick: bool, console: Console) -> None:
         rounds = [measure_round(10**5, devices) for devices in counts]
     with console.status("rotation"):
         rotations = [measure_rotation(1 << power) for power in powers]
-    facts = machine.describe()
-    if json_file is not None:
-        report = {
-            "machine": facts,
-            "replies": [asdict(r) for r in replies],
-            "sums": [asdict(r) for r in sums],
-            "rounds": [asdict(r) for r in rounds],
-            "rotations": [asdict(r) for r in rotations],
-        }
-        json_file.write_text(json.dumps(report, indent=1))
-    for name, fact in facts.items():
-        console.print(f"{name:13} {fact}")
+    measured = {"replies": replies, "sums": sums, "rounds": rounds, "rotations": rotations}
     sheets = (
         replies_table(replies),
         sums_table(sums),
         rounds_table(rounds),
         rotations_table(rotations),
     )
-    for sheet in sheets:
-        sheet.show(console)
+    publish(measured, sheets, json_file=json_file, console=console)
 
 
 def _server(entries: int, devices: int) -> tuple[AdapterServer, list[bytes]]:

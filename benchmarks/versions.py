@@ -4,17 +4,16 @@ Both run in processes of their own and take turns, job by job, so that whatever 
 both; a ratio is the median over the turns. What is timed is in `version_jobs`.
 """
 
-import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from rich.console import Console
 
 from benchmarks.other_python import OtherPython
+from benchmarks.output import publish
 from lossyfl.report.text_table import TextTable
-from lossyfl.results import machine
 
 JOBS = Path(__file__).with_name("version_jobs.py")
 CODED = (
@@ -48,13 +47,7 @@ def run(other: str, json_file: Path | None, *, quick: bool, console: Console) ->
             for kind, specs in (("encode", CODED), ("decode", CODED), ("round", ROUNDS)):
                 with console.status(f"{kind}, {entries:,} entries"):
                     results += [measure(here, there, kind, entries, spec) for spec in specs]
-    facts = machine.describe()
-    if json_file is not None:
-        report = {"machine": facts, "results": [asdict(result) for result in results]}
-        json_file.write_text(json.dumps(report, indent=1))
-    for name, fact in facts.items():
-        console.print(f"{name:13} {fact}")
-    _sheet(results).show(console)
+    publish({"results": results}, [_sheet(results)], json_file=json_file, console=console)
     slow = [each for each in results if not each.failed and each.ratio < SLOWER]
     named = ", ".join(f"{each.kind} {each.spec} ({each.entries:,})" for each in slow)
     console.print(f"below {SLOWER} of the other's speed: {named or 'none'}")

@@ -6,40 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.experiments.problems import IID, PAPER, SOURCE, few, some_theta
 
-from lossyfl import InputError, data, stream
+from lossyfl import InputError, data
 from lossyfl.experiments import logistic
 from lossyfl.experiments.logistic import Source
-from lossyfl.experiments.regression import PRECISION, Array, Regression
+from lossyfl.experiments.regression import PRECISION, Regression
 from lossyfl.tasks import Defaults, Samples, Task
 from lossyfl.tasks.models import linear
-
-SOURCE = Source(partition="paper", devices=10, regulariser=0.1)
-PAPER = logistic.regression(SOURCE)
-IID = logistic.regression(replace(SOURCE, partition="iid"))
 
 
 @cache
 def optimum(partition: str, devices: int = 10) -> logistic.Optimum:
     source = replace(SOURCE, partition=partition, devices=devices)
     return logistic.optimum(logistic.regression(source))
-
-
-def some_theta(seed: int = 0) -> Array:
-    bits = stream(seed).bits(0, 650).astype(np.float64)
-    return (bits / 2**32 - 0.5).reshape(10, 65)
-
-
-def few(samples: int) -> Regression:
-    """Device 2, cut to so many samples."""
-    own = PAPER.device(2)
-    return replace(
-        own,
-        x=own.x[:samples],
-        squares=own.squares[:samples],
-        labels=own.labels[:samples],
-        starts=np.array([0, samples]),
-    )
 
 
 class TestSamples:
