@@ -69,7 +69,7 @@ class UniformTable:
 
     @property
     def levels(self) -> int:
-        """The paper's q."""
+        """The number of levels on either side of zero, the paper's q."""
         return (self.alphabet - 1) // 2
 
     @property

@@ -29,7 +29,7 @@ class Shaped(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its axes."""
+        """How many entries each axis has."""
         ...
 
 

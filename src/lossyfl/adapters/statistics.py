@@ -65,7 +65,7 @@ class Described(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its axes."""
+        """How many entries each axis has."""
         ...
 
     @property

@@ -52,12 +52,12 @@ class Regression:
 
     @property
     def shares(self) -> Array:
-        """B_m / B."""
+        """The weight of each device in the mean, B_m / B."""
         return self.sizes / len(self.x)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """That of theta."""
+        """The shape of one theta: a row of weights for each class."""
         return self.classes, self.x.shape[1]
 
     def device(self, m: int) -> "Regression":

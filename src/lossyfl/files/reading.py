@@ -21,7 +21,7 @@ def read_text(path: Path, *, of: str) -> str:
 
 
 def decoded(content: bytes, *, of: str) -> str:
-    """UTF-8 as text."""
+    """The text that bytes are in UTF-8; InputError if they are none."""
     try:
         return content.decode()
     except UnicodeDecodeError as error:

@@ -61,7 +61,7 @@ class Training:
 
     @property
     def layout(self) -> Layout:
-        """Of the model."""
+        """Which array of the model lies where in the vector."""
         return self.side.layout
 
     @property

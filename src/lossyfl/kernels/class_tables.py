@@ -29,7 +29,7 @@ CLASS_BITS, SYMBOL_BITS = 6, 6
 
 
 def _bits_in(counts: Ints) -> NDArray[np.float64]:
-    """N log2 n."""
+    """N log2 n of every count: the entropy of counts is that of their sum less theirs."""
     some = np.maximum(counts, 1).astype(np.float64)
     return np.where(counts > 0, some * log2_of(some), 0.0)
 

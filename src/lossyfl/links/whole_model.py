@@ -30,7 +30,7 @@ class WholeModel(AbstractDownlink[WholeState]):
 
     @property
     def compressor(self) -> Compressor | None:
-        """The carrier's."""
+        """What makes the carrier's frames."""
         return self.carrier.compressor
 
     @property

@@ -52,7 +52,7 @@ class Collected:
 
     @classmethod
     def none(cls, participants: dict[int, int], entries: int) -> "Collected":
-        """Nothing yet."""
+        """A round of these participants, none of whom has replied."""
         total = np.zeros(entries, dtype=np.float32)
         return cls(
             participants=participants,

@@ -45,7 +45,7 @@ class Magnitudes:
 
     @property
     def entries(self) -> int:
-        """All of them."""
+        """How many entries all bins hold."""
         return int(self.counts.sum())
 
     @property

@@ -25,7 +25,7 @@ class SparseTernary(AbstractLargest):
 
     @property
     def magnitudes(self) -> int:
-        """The mean."""
+        """One: all entries that are sent have their mean magnitude."""
         return 1
 
     def nominal_bits(self, entries: int, blocks: int) -> float:

@@ -18,7 +18,7 @@ RATES = {
 """Bits per second; the first four may also be written with /s."""
 
 TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
-"""Seconds."""
+"""Units of a latency, in seconds."""
 
 _NUMBER = re.compile(r"\s*(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z/]*)\s*")
 

@@ -136,7 +136,7 @@ class DeviceStore:
         )
 
     def write(self, device: int, slot: int, what: DeviceRecord) -> None:
-        """Fill a slot."""
+        """Write a device's record into one of its slots."""
         record = self._slots[device, slot]
         uplink, moments = self._vectors(record)
         for name, vector in uplink.items():

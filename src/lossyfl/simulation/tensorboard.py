@@ -23,7 +23,7 @@ class TensorBoard:
         """Nothing to write."""
 
     def started(self, setup: Setup, done: list[Round]) -> None:
-        """Open the file."""
+        """Open the event file; of a run that goes on, behind the rounds that are done."""
         del setup
         self._writer = self._open(str(self._folder), purge_step=len(done))
 

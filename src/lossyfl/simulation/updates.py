@@ -58,4 +58,4 @@ class Updates:
 
 
 NO_UPDATES = Updates(folder=Path("updates"), rounds=frozenset())
-"""None are kept."""
+"""For a run that keeps no updates."""

@@ -94,7 +94,7 @@ class NextCharacter(nn.Module):
         self.scores = nn.Linear(hidden, characters)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The scores."""
+        """(samples, characters, positions): the score of every character to come next."""
         states, _ = self.memory(self.embedding(x))
         return self.scores(states).transpose(1, 2)
 

@@ -82,7 +82,7 @@ def _terms(opened: Opened | Vector, threads: int) -> Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
-    """A vector."""
+    """A frame that was decoded whole, because its table does not allow for less."""
 
     vector: Vector
 

@@ -119,7 +119,7 @@ class Header:
 
     @property
     def nbytes(self) -> int:
-        """Its length."""
+        """How many bytes the header takes, which its version decides."""
         return HEADER.size + (self.version >= 3)
 
     @property
