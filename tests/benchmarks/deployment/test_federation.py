@@ -15,13 +15,13 @@ from lossyfl.results.records import read_rounds
 
 
 @pytest.mark.parametrize(
-    "kill",
-    [pytest.param(None, marks=DEEP, id="calm"), pytest.param(signal.SIGKILL, id="killed")],
+    ("kill", "nodes"),
+    [pytest.param(None, 3, marks=DEEP, id="calm"), pytest.param(signal.SIGKILL, 2, id="killed")],
 )
-def test_a_deployment(kill: int | None, tmp_path: Path) -> None:
+def test_a_deployment(kill: int | None, nodes: int, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    with federation(tmp_path / "flower", 3) as flower:
-        for seen in flower.run({**CONFIG, "devices": 3}, out):
+    with federation(tmp_path / "flower", nodes) as flower:
+        for seen in flower.run({**CONFIG, "devices": nodes}, out):
             if kill and seen.round == 1:
                 flower.stop_node(1, kill)
                 flower.start_node(
@@ -29,7 +29,7 @@ def test_a_deployment(kill: int | None, tmp_path: Path) -> None:
                 )  # it comes back under another id, with its number and its files
     rounds = read_rounds(out / "results/rounds.jsonl")
     assert len(rounds) == 3
-    assert rounds[-1].replies == 3
+    assert rounds[-1].replies == nodes
     held = {
         digest(
             snapshot.load(path.with_name(path.read_text().split()[0]), Remembered).device.estimate
@@ -38,7 +38,7 @@ def test_a_deployment(kill: int | None, tmp_path: Path) -> None:
     }
     assert len(held) == 1  # all devices in sync at the end
     if kill is None:
-        theta, sent = simulated(tmp_path / "ours", 3)
+        theta, sent = simulated(tmp_path / "ours", nodes)
         assert np.array_equal(np.load(out / "theta.npy"), theta)
         assert frames(out / "results") == sent
     assert all(each.down.wire > each.down.carrier > 0 for each in rounds)
