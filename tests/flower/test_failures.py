@@ -110,14 +110,14 @@ def test_a_metric_that_is_nan_does_not_drop_the_update(inner: type[FedAvg], tmp_
     assert math.isfinite(result.train_metrics_clientapp[2]["train-loss"])
 
 
-def full(below: Path) -> Callable[[Operation], None]:
-    """A disk without room, from the second round on."""
+def full(below: Path, writes: int = 60) -> Callable[[Operation], None]:
+    """A disk without room after so many writes: from the second round on."""
     begun: list[Operation] = []
 
     def hook(operation: Operation) -> None:
         if below in operation.path.parents and operation.name == "write":
             begun.append(operation)
-            if len(begun) > 60:
+            if len(begun) > writes:
                 raise OSError(errno.ENOSPC, "No space left on device", str(operation.path))
 
     return hook
@@ -185,12 +185,12 @@ class TestFullDisk:
         saved = tmp_path / "server/saved"
         lossy = LossyStrategy(fedavg(), save_to=saved)
         with (
-            watched(full(tmp_path / "server")),
+            watched(full(tmp_path / "server", writes=20)),
             pytest.raises(DiskError, match=r"make room, and start it again: .* after round \d"),
         ):
-            lossy.start(grid, start(), num_rounds=80)
+            lossy.start(grid, start(), num_rounds=30)
         again = LossyStrategy(fedavg(), save_to=saved)
-        again.start(grid, start(), num_rounds=80)
+        again.start(grid, start(), num_rounds=30)
         assert again.rounds[0].round > 0
 
 
