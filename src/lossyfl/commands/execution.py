@@ -80,9 +80,9 @@ BUDGETS = {
 }
 """Settings that are options of the scheme `lean`; any of them makes it the scheme."""
 _LIMITS = {
-    "downlink_budget": "A broadcast's: 20kB, 0.5bit, nmse=0.1, 6MB/300rounds.",
-    "uplink_budget": "A reply's. Any of the three makes the scheme lean.",
-    "first_budget": "The initial model's, likewise: 3bit. Default: exact floats.",
+    "downlink_budget": "Largest broadcast: 20kB, 0.5bit (per entry), 6MB/300rounds; or an error, nmse=0.1.",
+    "uplink_budget": "Largest reply, likewise.",
+    "first_budget": "Largest initial model, likewise; any budget makes the scheme lean. Default: exact.",
 }
 SETTINGS = (
     settings_of(Experiment)

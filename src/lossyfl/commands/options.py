@@ -18,7 +18,7 @@ Config = Annotated[Path | None, typer.Argument(help="A TOML file with these sett
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        help="A package.module:name that the file may name; may be repeated.",
+        help="A package.module:name that the file may import; may be repeated.",
         show_default=False,
     ),
 ]

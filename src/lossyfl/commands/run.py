@@ -32,7 +32,8 @@ def run(
 ) -> None:
     """Train over many devices on this machine, and write a results directory.
 
-    What is not said is what suits the task. A TOML file has the same names; options go before it.
+    Settings that are not given are the task's own. CONFIG is a TOML file with the
+    same names; options override it.
     """
     merged = options.merged(config, said)
     settings, how = options.split(options.with_budgets(merged, scheme_of_file="scheme" not in said))
