@@ -78,7 +78,7 @@ class ProblemOptions(NamedTuple):
     samples: Annotated[
         int | None,
         typer.Option(
-            help="How many of the task's, drawn at random. Default: all.", show_default=False
+            help="How many samples of the task, drawn at random. Default: all.", show_default=False
         ),
     ] = None
     seeds: Annotated[

@@ -37,7 +37,7 @@ class Outputs(NamedTuple):
             help="Also a figure, .png, .svg or .pdf; may be repeated.", show_default=False
         ),
     ] = None
-    x: Annotated[str, typer.Option("--x", help="Of figures: rounds, bytes or savings.")] = "rounds"
+    x: Annotated[str, typer.Option("--x", help="X axis: rounds, bytes or savings.")] = "rounds"
 
     @property
     def figures(self) -> Sequence[Path]:
@@ -50,7 +50,7 @@ class Rates(NamedTuple):
 
     downlink: Annotated[str, typer.Option(help="Rate of the link down, as 1Mbit.")] = "1Mbit"
     uplink: Annotated[str, typer.Option(help="Rate of a device's link up.")] = "250kbit"
-    latency: Annotated[str, typer.Option(help="Of the link, each way.")] = "50ms"
+    latency: Annotated[str, typer.Option(help="Latency of the link, each way.")] = "50ms"
 
     def link(self) -> "LinkSpeeds":
         """The link of these rates; raises if they are none."""
@@ -67,8 +67,8 @@ class Rates(NamedTuple):
 class Words(NamedTuple):
     """What is written beside the curves."""
 
-    title: Annotated[str | None, typer.Option(help="Of the page and of figures.")] = None
-    caption: Annotated[str | None, typer.Option(help="Below figures.")] = None
+    title: Annotated[str | None, typer.Option(help="Title of page and figures.")] = None
+    caption: Annotated[str | None, typer.Option(help="Text below figures.")] = None
 
 
 def report(
@@ -77,7 +77,7 @@ def report(
     outputs: Outputs,
     rates: Rates,
     words: Words,
-    watch: Annotated[bool, typer.Option("--watch", help="Again while runs go on.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Write again while runs go on.")] = False,
 ) -> None:
     """Runs as one interactive page that needs no network, and as tables and figures.
 

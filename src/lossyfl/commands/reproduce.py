@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 Reading = Annotated[
     str,
     typer.Option(
-        help="What Adam means: carried; server-adam for fig1a, kept for fig1b, both for readings, "
-        "and reset and shared."
+        help="What the paper's Adam is taken for: carried; for fig1a also server-adam, for fig1b also "
+        "kept, and for readings these, reset and shared."
     ),
 ]
 Folder = Annotated[

@@ -46,7 +46,7 @@ class Experiment:
     tau: int | None = setting(None, "Local steps per round.", _POSITIVE, usual=_OF_TASK)
     batch: int | None = setting(None, "Samples per local step.", _POSITIVE, usual=_OF_TASK)
     optimizer: str | None = setting(
-        None, "Of the local steps: sgd:momentum=0.9, adam:moments=kept.", TEXT, usual=_OF_TASK
+        None, "Optimizer of local steps: sgd:momentum=0.9, adam:moments=kept.", TEXT, usual=_OF_TASK
     )
     lr: str | None = setting(
         None, "Step size: 0.1, 0.1@0/0.01@50, cosine:start=...", TEXT_OR_NUMBER, usual=_OF_TASK
