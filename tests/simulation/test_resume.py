@@ -21,6 +21,7 @@ from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.store import wait_until_alone
 
 TINY = "tests.simulation.tiny:make_task"
+KILLS = 4 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 2
 BASE = Experiment(task=TINY, rounds=12, scheme="lfl", slow=0.2, drop_out=0.2)
 
 
@@ -69,7 +70,7 @@ def test_killed_at_random_moments(workers: int, every: str, optimizer: str, tmp_
     out, done = tmp_path / "killed", 0
     how = ("--workers", str(workers), "--checkpoint-every", every)
     process = launch("run", tmp_path / "settings.toml", "--out", out, *how)
-    for _ in range(3):
+    for _ in range(KILLS):
         done += rng.randint(1, 3)
         kill_when(process, out, done, rng.random() * 0.08)
         process = launch("resume", out, *how)
