@@ -31,7 +31,7 @@ class TestBytes:
     ) -> None:
         lossy = LossyStrategy(fedavg())
         lossy.start(LocalGrid(make_app(lossy_mod), NODES, tmp_path), start(), num_rounds=3)
-        said = [r.getMessage() for r in caplog.records if " down for " in r.getMessage()]
+        said = [r.getMessage() for r in caplog.records if " as they are" in r.getMessage()]
         assert [each.split(":")[1] for each in said] == [
             " round 1",
             " round 2",
@@ -133,7 +133,7 @@ class TestReport:
         assert float(line["bytes_down"]) == nbytes
         assert float(line["saving_down"]) == pytest.approx(models / nbytes)
         assert float(line["accuracy_last"]) == 0.125
-        assert "counted for every node that is sent them" in table.read_text()
+        assert "counted for every device that is sent them" in table.read_text()
         assert f"| {nbytes / 1e3:.1f} kB |" in table.read_text()
         assert "12.50 %" in table.read_text()
         assert f'data-value="{float(nbytes)}"' in page.read_text()
@@ -143,7 +143,7 @@ class TestReport:
         self, results: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         logged = "\n".join(each.getMessage() for each in caplog.get_records("setup"))
-        (said,) = re.findall(r"in all: .* down for ([0-9.]+ kB) as they are", logged)
+        (said,) = re.findall(r"in all: .* down.* for ([0-9.]+ kB) as they are", logged)
         good(results, "--out", tmp_path / "r.html", "--rounds-csv", tmp_path / "r.csv")
         lines = csv.DictReader((tmp_path / "r.csv").read_text().splitlines())
         assert f"{sum(int(line['plain_down']) for line in lines) / 1e3:.3g} kB" == said

@@ -164,6 +164,15 @@ def test_more_rounds_are_added_to_a_run_that_is_done(tmp_path: Path) -> None:
         resume(tmp_path / "out", rounds=4)
 
 
+def test_who_is_asked_is_the_same_after_a_checkpoint(tmp_path: Path) -> None:
+    """Who holds what is in the server's state: a run in two parts asks the same devices."""
+    asked = replace(BASE, participation=0.4, listen="participants", ask_recent=0.7)
+    run(asked, tmp_path / "whole")
+    run(replace(asked, rounds=5), tmp_path / "out")
+    resume(tmp_path / "out", rounds=12)
+    same(tmp_path / "whole", tmp_path / "out")
+
+
 def test_what_cannot_be_resumed_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be a results directory"):
         resume(tmp_path)
