@@ -134,7 +134,7 @@ class TestReport:
         assert float(line["saving_down"]) == pytest.approx(models / nbytes)
         assert float(line["accuracy_last"]) == 0.125
         assert "counted for every device that is sent them" in table.read_text()
-        assert f"| {nbytes / 1e3:.1f} kB |" in table.read_text()
+        assert f"| {nbytes / 1e3:.1f} kB, of which catch-up " in table.read_text()
         assert "12.50 %" in table.read_text()
         assert f'data-value="{float(nbytes)}"' in page.read_text()
         assert f'data-value="{models / nbytes}"' in page.read_text()
