@@ -175,16 +175,16 @@ def _show(ran: Sequence[Ran], out: Path) -> None:
 
 
 def _ledger(results: Path, screen: "Console") -> None:
-    from lossyfl.report.text import size
+    from lossyfl.report.text import size, size_down
     from lossyfl.results.records import read_rounds
 
     rounds = read_rounds(results / "rounds.jsonl")
-    for name, sides in (("down", [r.down for r in rounds]), ("up", [r.up for r in rounds])):
+    for name, sides in (("down", [r.handed for r in rounds]), ("up", [r.up for r in rounds])):
         frames, raw = sum(side.unicast for side in sides), sum(side.raw for side in sides)
-        carrier = sum(side.carrier for side in sides)
+        carrier, late = sum(s.carrier for s in sides), sum(s.catch_up for s in sides)
         screen.print(
-            f"{name}: frames {size(frames)} to all nodes, messages as Flower counts them "
-            f"{size(carrier)}; 32-bit floats once a round {size(raw)}"
+            f"{name}: frames {size_down(frames, late)}, messages as Flower counts them "
+            f"{size(carrier)}; 32-bit floats to and from the same nodes {size(raw)}"
         )
     _refused(results / "refusals.json", screen)
     screen.print(f"results in {results}; lossyfl report {results}")
