@@ -8,9 +8,11 @@ from tests.helpers import f32, laplace
 
 from lossyfl import FrameMeta, InputError, Quantized, UniformTable, decode, quantizer, stream
 from lossyfl.compressors import Rounded, Schedule, SendContext, Snapped
-from lossyfl.compressors.snapped import EXACT, nearest_power, power_above, snapped
+from lossyfl.compressors.snapped import EXACT, MORE, nearest_power, power_above, snapped
 from lossyfl.types import Codebook
 from lossyfl.wire.grid import MOST, step_of
+from lossyfl.wire.values import values
+from lossyfl.wire.vectors import nmse
 
 CONTEXT = SendContext(meta=FrameMeta(), rng=stream(1))
 ALL = np.array([0, 3], dtype=np.int64)
@@ -43,9 +45,9 @@ class TestSnapped:
 
     @given(st.lists(st.floats(2.0**-60, 2.0**60, width=32), min_size=1, max_size=9))
     def test_no_value_is_off_by_more_than_a_third(self, row: list[float]) -> None:
-        values = snapped(book(0, *row)).table.rows(0, 1)[0, 1:]
-        assert (np.abs(values - f32(row)) <= f32(row) / 3 * (1 + 1e-6)).all()
-        assert step_of(values) >= nearest_power(min(row))
+        near = snapped(book(0, *row)).table.rows(0, 1)[0, 1:]
+        assert (np.abs(near - f32(row)) <= f32(row) / 3 * (1 + 1e-6)).all()
+        assert step_of(near) >= nearest_power(min(row))
 
     def test_what_is_on_a_grid_stays(self) -> None:
         dyadic = quantizer("dyadic:levels=5,scale=100").quantize(
@@ -59,6 +61,17 @@ class TestSnapped:
         row = snapped(book(-5, -1, 0, 1, 3.1), least=4).table.rows(0, 1)[0]
         assert row.tolist() == [-4, 0, 0, 0, 4]
         assert not np.signbit(row[1])
+
+    @pytest.mark.parametrize(
+        "spec", ["deadzone:target=0.2bit", "deadzone:target=3bit", "qsgd", "topk"]
+    )
+    def test_hardly_more_error_than_without(self, spec: str) -> None:
+        for seed in range(5):
+            x = laplace(4000, seed)
+            made = quantizer(spec).quantize(x, np.array([0, 4000]), rng=stream(0))
+            near = snapped(made, x)
+            assert near.symbols is made.symbols
+            assert nmse(x, values(near)) <= MORE * nmse(x, values(made)) + 1e-6
 
     def test_even_steps_stay_even(self) -> None:
         table = UniformTable(low=f32([0]), high=f32([3.3]), alphabet=7)

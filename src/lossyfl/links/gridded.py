@@ -44,7 +44,7 @@ class Gridded(Incremental[TrackedState], AbstractDownlink[TrackedState]):
         """Q(x - estimate); the sender's estimate moves as the receivers' will."""
         change = x - state.estimate
         made, _ = self.compressor.make(change, context)
-        there = snapped(made, FINEST * power_above(state.estimate))
+        there = snapped(made, change, least=FINEST * power_above(state.estimate))
         move = values(there)
         estimate = state.estimate + move
         if not is_exact(state.estimate, move, estimate):
