@@ -391,3 +391,17 @@ def test_what_a_spec_would_import(text: str, found: list[str]) -> None:
 )
 def test_commas_in_parentheses_part_nothing(text: str, parts: list[str]) -> None:
     assert list(items(text)) == parts
+
+
+def test_options_that_a_thing_takes() -> None:
+    own: Registry[Stochastic] = Registry("quantizer", makes="a quantizer")
+    own.register("mine")(Stochastic)
+    assert own.takes("mine:levels=2") == ["levels", "scale"]
+    assert own.takes("lossyfl.quantizers.stochastic:Stochastic") == ["levels", "scale"]
+    with pytest.raises(InputError, match="did you mean mine"):
+        own.takes("mien")
+    with (
+        from_outside((), "not here: {}"),
+        pytest.raises(InputError, match="name of quantizer must be a registered one"),
+    ):
+        own.takes("lossyfl.quantizers.stochastic:Stochastic")

@@ -7,7 +7,7 @@ from lossyfl import Device, InputError, Server, Stochastic, scheme
 from lossyfl.compressors import Schedule
 from lossyfl.links import Direct, ErrorFeedback, Lossless, Tracked, WholeModel
 from lossyfl.protocol.optimizers import Adam, Momentum, PlainStep
-from lossyfl.protocol.schemes import names
+from lossyfl.protocol.schemes import names, options, parsed
 from lossyfl.types import Vector
 
 
@@ -166,3 +166,9 @@ def played(spec: str) -> list[Vector]:
         server.close_round()
         estimates.append(server.estimate.copy())
     return estimates
+
+
+def test_options_of_a_scheme_by_their_names() -> None:
+    assert options("lossless") == ["server_model", "server_optimizer", "server_lr"]
+    assert {"q1", "q2", "scale"} <= set(options("lfl(q1=3)"))
+    assert parsed("lfl(q1=eps(variance=1),q2=3)") == ("lfl", {"q1": "eps(variance=1)", "q2": "3"})

@@ -53,3 +53,12 @@ def test_many_names_beside_axes_are_smaller() -> None:
     legend = axes.get_legend()
     assert legend is not None
     assert legend.get_texts()[0].get_fontsize() == pytest.approx(7.5 / 2)
+
+
+def test_a_plot_is_a_figure_before_it_is_a_file() -> None:
+    def fill(figure: Figure) -> None:
+        figure.add_subplot(1, 2, 1)
+
+    figure = sheet.Plot(shape=(1, 2), fill=fill, beside=1.0).figure()
+    assert figure.get_figwidth() == pytest.approx(2 * 5.2 + 1)
+    assert len(figure.axes) == 1
