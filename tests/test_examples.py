@@ -21,7 +21,16 @@ def test_example(example: Path, tmp_path: Path) -> None:
     for command in commands:
         arguments = shlex.split(command)[1:]
         done = subprocess.run(
-            [sys.executable, "-m", "lossyfl", *arguments, "--out", str(tmp_path / "out")],
+            [
+                sys.executable,
+                "-m",
+                "lossyfl",
+                *arguments,
+                "--workers",
+                "1",
+                "--out",
+                str(tmp_path / "out"),
+            ],
             cwd=example.parent,
             capture_output=True,
             text=True,

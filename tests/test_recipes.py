@@ -41,7 +41,7 @@ def test_a_task_and_a_quantizer_of_ones_own_train(tmp_path: Path) -> None:
     (tmp_path / "clouds.py").write_text(recipe("a task"))
     (tmp_path / "signs.py").write_text(recipe("a quantizer"))
     task = ("--task", "clouds:make_task:spread=0.2")
-    exact = run(tmp_path, *task, "--scheme", "lossless")
+    exact = run(tmp_path, *task, "--scheme", "lossless", "--workers", "1")
     (tmp_path / "out").rename(tmp_path / "exact")
     coarse = run(
         tmp_path, *task, "--scheme", "lean:down=signs:MySign(scale=tensor),up=signs:MySign"
@@ -56,7 +56,7 @@ def test_a_link_of_ones_own_trains_like_lfl_and_goes_on_after_a_loss(tmp_path: P
     """Late replies go back into the residual by `undo`; a checkpoint saves its state."""
     (tmp_path / "clouds.py").write_text(recipe("a task"))
     (tmp_path / "fading.py").write_text(recipe("a link with a scheme"))
-    task = ("--task", "clouds:make_task:spread=0.2", "--slow", "0.3")
+    task = ("--task", "clouds:make_task:spread=0.2", "--slow", "0.3", "--workers", "1")
     summary = run(tmp_path, *task, "--scheme", "fading:fading:levels=5,keep=0.5")
     assert isinstance(summary["metrics"]["accuracy"], float)
     assert summary["metrics"]["accuracy"] > 0.9
@@ -64,5 +64,5 @@ def test_a_link_of_ones_own_trains_like_lfl_and_goes_on_after_a_loss(tmp_path: P
 
 def test_what_nobody_has_written_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as caught:
-        run(tmp_path, "--task", "clouds:make_task")
+        run(tmp_path, "--task", "clouds:make_task", "--workers", "1")
     assert b"clouds:make_task" in caught.value.stderr

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.commands.test_run import bad, good
 from tests.helpers import laplace
-from tests.test_cli import run
 
 from lossyfl.commands import codec
 from lossyfl.wire.header import MAX_ENTRIES
@@ -20,36 +20,36 @@ def vector(tmp_path: Path) -> Path:
 
 def test_encode_inspect_decode(vector: Path, tmp_path: Path) -> None:
     packed = tmp_path / "x.npy.lfl"
-    said = run("codec", "encode", vector, "-Q", "stochastic:levels=5")
+    said = good("codec", "encode", vector, "-Q", "stochastic:levels=5")
     assert f"{packed.stat().st_size:,} bytes" in said.replace("\n", "")
-    text = run("codec", "inspect", packed)
+    text = good("codec", "inspect", packed)
     for word in ("entropy", "real size", "R_Q (q = 5)", "against 32 bits", "symbols"):
         assert word in text
-    run("codec", "decode", packed, "-o", tmp_path / "y.npy")
+    good("codec", "decode", packed, "-o", tmp_path / "y.npy")
     assert np.load(tmp_path / "y.npy").shape == (20_000,)
 
 
 def test_json(vector: Path, tmp_path: Path) -> None:
-    said = json.loads(run("codec", "encode", vector, "--json"))
+    said = json.loads(good("codec", "encode", vector, "--json"))
     assert said["target"] == (tmp_path / "x.npy.lfl").stat().st_size
-    info = json.loads(run("codec", "inspect", tmp_path / "x.npy.lfl", "--json"))
+    info = json.loads(good("codec", "inspect", tmp_path / "x.npy.lfl", "--json"))
     assert info["nbytes"] == said["target"]
     assert info["entries"] == 20_000
 
 
 def test_seed_decides_the_bytes(vector: Path, tmp_path: Path) -> None:
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        run("codec", "encode", vector, "-o", tmp_path / name, "--seed", seed)
+        good("codec", "encode", vector, "-o", tmp_path / name, "--seed", seed)
     a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
     assert a == b != c
 
 
 def test_output_is_not_overwritten(vector: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("precious")
-    said = run("codec", "encode", vector, "-o", tmp_path / "out", code=2)
+    said = bad("codec", "encode", vector, "-o", tmp_path / "out")
     assert "must be a new file, or --force" in said
     assert (tmp_path / "out").read_text() == "precious"
-    run("codec", "encode", vector, "-o", tmp_path / "out", "--force")
+    good("codec", "encode", vector, "-o", tmp_path / "out", "--force")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_output_is_not_overwritten(vector: Path, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use_is_one_clear_line(vector: Path, arguments: list[str], message: str) -> None:
-    said = run(*(a.format(x=vector, d=vector.parent) for a in arguments), code=2)
+    said = bad(*(a.format(x=vector, d=vector.parent) for a in arguments))
     assert message in said.replace("\n", " ")
 
 
@@ -88,7 +88,7 @@ def test_limit_is_the_librarys() -> None:
 
 
 def test_demo() -> None:
-    rows = json.loads(run("codec", "demo", "--json"))
+    rows = json.loads(good("codec", "demo", "--json"))
     assert len(rows) == 6
     assert all(row["nbytes"] < 38_440 for row in rows)
-    assert "vs 32 bits" in run("codec", "demo")
+    assert "vs 32 bits" in good("codec", "demo")
