@@ -1,7 +1,7 @@
 """A small language model: the next letter of made-up words. Measured by perplexity, and by accuracy.
 
     cd examples
-    lossyfl compare --task language:make_task --schemes lossless lfl:q1=2,q2=2 --rounds 20
+    lossyfl run --task language:make_task --scheme lfl:q1=2,q2=2 --rounds 10
 
 Perplexity is the exponential of the loss, and lower is better.
 """

@@ -1,7 +1,7 @@
 """A regression: how warm is it, given the hour, the day and the place. Measured by RMSE, in degrees.
 
     cd examples
-    lossyfl compare --task regression:make_task --schemes lossless lfl:q1=2,q2=2 --rounds 30
+    lossyfl run --task regression:make_task --scheme lfl:q1=2,q2=2 --rounds 30
 
 Every device is a weather station with a climate of its own. A metric has a name, a direction and a unit.
 Those that lossyfl knows, as RMSE, bring a direction and how they are reckoned. Several may be measured.

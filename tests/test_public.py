@@ -33,6 +33,17 @@ def test_examples_run(module: ModuleType) -> None:
 
 
 def test_importing_the_command_line_loads_nothing_heavy() -> None:
-    code = "import sys, lossyfl.cli; print({'numpy', 'torch'} & set(sys.modules))"
+    code = "import sys; from lossyfl.cli import app; print({'numpy', 'torch'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    """And a name only what it needs: torch is imported by the first run, not by `lossyfl.run`."""
+    code = (
+        "import sys, lossyfl; print({'typing', 're', 'numpy', 'typer'} & set(sys.modules)); "
+        "names = lossyfl.run, lossyfl.compare, lossyfl.Task, lossyfl.Experiment, lossyfl.report; "
+        "print({'torch', 'matplotlib', 'typer', 'lossyfl.simulation.rounds'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["set()", "set()"]

@@ -13,9 +13,7 @@
 Names are imported when they are first used, so that `import lossyfl` costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # that of typing takes half as long as Python's own start
 if TYPE_CHECKING:
     from lossyfl import report
     from lossyfl.api.outcomes import RunSet, TrainedRun, load
@@ -131,6 +129,8 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
     if name not in _MODULE:

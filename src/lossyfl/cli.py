@@ -1,116 +1,39 @@
-"""The command line: thin, and quick to answer; everything heavy is imported by the command."""
-# pyright: reportUnknownMemberType=false
-# Typer leaves parameters of its own functions without types.
+"""The door of the command line: what can be said at once is said before typer is imported.
 
-import signal
+`app` is the program with all commands, made when it is first asked for; `main` runs it, or another one.
+"""
+
 import sys
-import warnings
-from collections.abc import Callable
-from types import FrameType
-from typing import Annotated
 
-import typer
+TYPE_CHECKING = False  # that of typing takes half as long as Python's own start
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-from lossyfl.commands import (
-    bench,
-    bound,
-    codec,
-    compare,
-    data,
-    demo,
-    flower,
-    report,
-    reproduce,
-    run,
-    session,
-    sweep,
-    tune,
-)
-from lossyfl.commands.output import echo
-from lossyfl.commands.spread import spread
-from lossyfl.commands.variadic import Variadic
-from lossyfl.errors import Caution, Interrupted, LossyflError
+    from lossyfl.commands.program import app
 
-_python_shows = warnings.showwarning
-_said = set[str]()
-app = typer.Typer(
-    help="Federated learning over thin links: quantized updates, real bytes.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command()(spread(demo.demo))
-app.command()(spread(run.run))
-app.command()(spread(run.resume))
-app.command(cls=Variadic)(spread(compare.compare))
-app.command(cls=Variadic)(spread(reproduce.reproduce))
-app.command()(spread(sweep.sweep))
-app.command()(spread(tune.tune))
-app.command()(spread(report.report))
-app.command(cls=bound.BoundCommand)(spread(bound.bound))
-app.add_typer(data.app, name="data")
-app.add_typer(flower.app, name="flower")
-app.add_typer(codec.app, name="codec")
-app.add_typer(bench.app, name="bench")
+__all__ = ["app", "main"]
 
 
-class _Break(BaseException):
-    """Ctrl-C. Not a KeyboardInterrupt, of which typer makes an exit code of its own."""
+def __getattr__(name: str) -> object:
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lossyfl.commands.program import app
+
+    return app
 
 
-def main(program: Callable[[], object] | None = None) -> None:
+def main(program: "Callable[[], object] | None" = None) -> None:
     """Run the command line; errors that lossyfl raises on purpose are one line and exit code 2.
 
     program: another one that ends in the same way
 
     Ctrl-C is one line and 130, wherever it comes; a run whose first round is done ends its round first.
     """
-    warnings.showwarning = _show
-    signal.signal(signal.SIGINT, _break)
-    try:
-        (program or app)()
-    except _Break:
-        echo("lossyfl: stopped", err=True)
-        sys.exit(130)
-    except Interrupted as error:
-        echo(f"lossyfl: {error}", err=True)
-        sys.exit(130)
-    except LossyflError as error:
-        echo(f"lossyfl: {error}", err=True)
-        sys.exit(2)
+    if program is None and sys.argv[1:] == ["--help"]:
+        from lossyfl.commands.overview import text
 
+        sys.stdout.write(text())
+        return
+    from lossyfl.commands.program import conduct
 
-def _break(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    raise _Break
-
-
-def _show(message: Warning | str, category: type[Warning], *where: object) -> None:
-    """A caution as one line, once; other warnings as Python shows them."""
-    if issubclass(category, Caution):
-        if str(message) not in _said:
-            echo(f"lossyfl: caution: {message}", err=True)
-        _said.add(str(message))
-    else:
-        _python_shows(message, category, *where)  # type: ignore[arg-type]
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from lossyfl import __version__
-
-        echo(f"lossyfl {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    """Federated learning over thin links: quantized updates, real bytes."""
-    del version  # it has been said, and that was all
-    session.import_from_here()
-    context.with_resource(session.until_the_end())
+    conduct(program)

@@ -142,6 +142,10 @@ class Registry(Generic[T]):
             raise InputError("result", of=name, allowed=self.makes, got=got) from error
         return self._checked(made, name)
 
+    def about(self, name: str) -> str:
+        """The first line of what is said of a registered name."""
+        return (inspect.getdoc(self._makers[name]) or "").partition("\n")[0]
+
     def name_of(self, kind: type) -> str | None:
         """The name that a class is registered under; None for somebody's own."""
         return next((name for name, maker in self._makers.items() if maker is kind), None)

@@ -17,7 +17,7 @@ from benchmarks import peer
 from benchmarks.deployment.federation import Seen
 from benchmarks.flower import Skipped
 from lossyfl import Stochastic, cli, encode, inspect, stream
-from lossyfl.commands import bound, codec, data, trials, tune
+from lossyfl.commands import bound, codec, data, program, trials, tune
 from lossyfl.commands.board import Board
 from lossyfl.commands.output import console, echo
 from lossyfl.commands.progress import Live, PlainLines
@@ -59,9 +59,9 @@ def test_errors_of_all_kinds_are_only_shown(
         warnings.warn(Caution(EVIL), stacklevel=1)
         raise error
 
-    monkeypatch.setattr(cli, "app", fail)
-    monkeypatch.setattr(cli, "_said", set[str]())
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(program, "app", fail)
+    monkeypatch.setattr(program, "_said", set[str]())
+    monkeypatch.setattr(program.signal, "signal", lambda *_: None)
     with warnings.catch_warnings(action="always"), pytest.raises(SystemExit):
         cli.main()
     said = capsys.readouterr().err

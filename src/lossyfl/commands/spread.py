@@ -24,6 +24,19 @@ from lossyfl.commands.execution import SETTINGS
 Said: TypeAlias = dict[str, object]
 """Settings by their names, only those that are said."""
 Values: TypeAlias = Mapping[str, object]
+PANELS = {
+    "What is trained": ("task", "rounds", "tau", "batch", "optimizer", "lr", "seed"),
+    "What is sent": ("scheme", "downlink_budget", "uplink_budget", "first_budget"),
+    "Devices": ("devices", "partition", "participation", "drop_out", "slow", "listen"),
+    "What is measured": (
+        "evaluate",
+        "evaluate_every",
+        "evaluate_last",
+        "tensorboard",
+        "save_updates",
+    ),
+}
+"""Settings in groups of a help text; those in none are among the options of how it is done."""
 
 
 class _Part(NamedTuple):
@@ -62,7 +75,8 @@ def option(name: str, shown: str) -> typer.models.OptionInfo:
     known = SETTINGS[name]
     flags = known.flags or (f"--{name.replace('_', '-')}",)
     words = f"{known.help} Default: {shown}." if shown else known.help
-    return typer.Option(*flags, help=words, show_default=False)
+    panel = next((title for title, names in PANELS.items() if name in names), None)
+    return typer.Option(*flags, help=words, show_default=False, rich_help_panel=panel)
 
 
 @cache  # commands share most of them

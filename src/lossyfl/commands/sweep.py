@@ -73,14 +73,10 @@ def sweep(
     allow: options.Allow = None,
     output: options.Output,
 ) -> None:
-    """Train with every combination of some settings; then a table with tests, figures and a report.
+    """Train with every combination of some settings; then tables with tests, figures, a report.
 
     NAME is a setting, as tau=1,4,8, an option of the scheme, as q1=1,2,5, or what stands in braces in it.
     Values with commas of their own stand in parentheses: 'scheme=lossless,lfl(q1=2,q2=2)'.
-
-    lossyfl sweep q1=1,2,5 tau=1,4 --scheme lfl:q2=2 --seeds 3
-
-    lossyfl sweep level=1,2,5 --scheme 'lfl:q1={level},q2={level}' --baseline lossless
 
     Can be stopped and repeated, also with more values: nothing that is complete is run again.
     """

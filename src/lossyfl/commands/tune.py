@@ -97,10 +97,6 @@ def tune(
     budgets: the quantizer that learns best within them. Says which differences are within the noise of
     seeds and of the test set. With --vector: every quantizer's size and error on a saved update.
 
-    lossyfl tune --rounds 50 --seeds 3
-
-    lossyfl tune --downlink-budget 300B --uplink-budget 300B
-
     Can be stopped and repeated: runs that are complete are not run again.
     """
     if saved.vector:

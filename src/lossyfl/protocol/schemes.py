@@ -75,6 +75,9 @@ def names() -> list[str]:
     return _registry.names()
 
 
+about = _registry.about
+
+
 def options(spec: str) -> list[str]:
     """The names of all options that a scheme takes."""
     return _registry.takes(spec)

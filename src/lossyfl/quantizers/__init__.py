@@ -64,6 +64,12 @@ def names() -> list[str]:
     return _registry.names()
 
 
+def about(name: str) -> str:
+    """A line about a quantizer."""
+    _load_all()
+    return _registry.about(name)
+
+
 def adjustable_names() -> list[str]:
     """The names of those whose size a budget can set (`lossyfl.quantizers.targets.Adjustable`)."""
     _load_all()

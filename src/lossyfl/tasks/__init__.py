@@ -18,6 +18,7 @@ __all__ = [
     "Metric",
     "Samples",
     "Task",
+    "about",
     "check",
     "check_data",
     "names",
@@ -57,6 +58,12 @@ def names() -> list[str]:
     """The names of all tasks."""
     _load_builtin()
     return _registry.names()
+
+
+def about(name: str) -> str:
+    """A line about a task."""
+    _load_builtin()
+    return _registry.about(name)
 
 
 def _load_builtin() -> None:
