@@ -9,7 +9,7 @@ GROUPS = {
         "run": "Train over many devices on this machine, and write a results directory.",
         "resume": "Go on with a run that was interrupted or killed, or add rounds to one that is done.",
         "compare": "Train with several schemes: same seeds, same start, same batches; then a report.",
-        "sweep": "Train with every combination of some settings; then tables with tests, figures, a report.",
+        "sweep": "Train with every combination of some settings; then tests, figures and a report.",
         "reproduce": "Run the schemes of a figure of the paper on the real data, and draw it.",
     },
     "Choose and look": {

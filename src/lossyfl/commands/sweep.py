@@ -73,7 +73,7 @@ def sweep(
     allow: options.Allow = None,
     output: options.Output,
 ) -> None:
-    """Train with every combination of some settings; then tables with tests, figures, a report.
+    """Train with every combination of some settings; then tests, figures and a report.
 
     NAME is a setting, as tau=1,4,8, an option of the scheme, as q1=1,2,5, or what stands in braces in it.
     Values with commas of their own stand in parentheses: 'scheme=lossless,lfl(q1=2,q2=2)'.
