@@ -46,11 +46,12 @@ class Gridded(Incremental[TrackedState], AbstractDownlink[TrackedState]):
         made, _ = self.compressor.make(change, context)
         there = snapped(made, change, least=FINEST * power_above(state.estimate))
         move = values(there)
-        estimate = state.estimate + move
+        estimate: Vector = state.estimate + move
         if not is_exact(state.estimate, move, estimate):
             return _anew(x, context)
         frame, after = packed(there, context), TrackedState(estimate=estimate)
-        return Sent(frame=frame, state=after, source=lambda: change, lost=x - estimate)
+        lost: Vector = x - estimate
+        return Sent(frame=frame, state=after, source=lambda: change, lost=lost)
 
     def receive(self, frame: bytes, state: TrackedState) -> tuple[Vector, TrackedState]:
         """The estimate, moved by one frame, merged or not; or the one that all begin anew with."""
