@@ -99,4 +99,4 @@ def test_within_budgets_others_are_compared_with_the_best() -> None:
     made = choice(ASK, found, confidence=0.95, samples=360, budgets=True)
     assert made.reference == "best"
     assert made.of("other").words == "worse, within the noise"
-    assert "Within the noise of the line, either way: other." in made.sentences
+    assert "Whether these are as good cannot be told: other." in made.sentences

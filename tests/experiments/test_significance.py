@@ -23,6 +23,7 @@ def test_an_interval_is_students() -> None:
     values = 5 + 2 * values / values.std(ddof=1)
     found = interval(values.tolist(), 0.95)
     assert found.mean == pytest.approx(5)
+    assert found.margin is not None
     assert found.margin == pytest.approx(2.262 * 2 / math.sqrt(10), rel=1e-3)
     assert (found.low, found.high) == (found.mean - found.margin, found.mean + found.margin)
     assert interval([0.5], 0.95).margin is None

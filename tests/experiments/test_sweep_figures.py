@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from tests.experiments.made_up import made_up, planned
 
@@ -21,7 +22,10 @@ def axes_of_plot(plot: Plot) -> "list[Axes]":
 
 
 def lines(axes: "Axes") -> dict[str, list[float]]:
-    return {line.get_label().strip(): list(line.get_ydata()) for line in axes.get_lines()}
+    return {
+        str(line.get_label()).strip(): np.asarray(line.get_ydata()).tolist()
+        for line in axes.get_lines()
+    }
 
 
 def test_lines_by_the_next_setting_plots_by_the_others(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def _sentences(
         )
     close = [e.scheme for e in judged if e.words.endswith("noise") and e.scheme != best.scheme]
     if close:
-        said.append(f"Within the noise of the line, either way: {'; '.join(close)}.")
+        said.append(f"Whether these are as good cannot be told: {'; '.join(close)}.")
     up = sum(each.given_up for each in found.tried.values())
     if up:
         said.append(
