@@ -1,5 +1,6 @@
 """The search for the fewest bytes, on made-up accuracies."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -18,6 +19,7 @@ from lossyfl.experiments.tune import (
     lower,
     within,
 )
+from lossyfl.tasks.metrics import KNOWN
 
 ASK = Question(tensors=(100_000,), extra="server_optimizer=adam,server_lr=1")
 
@@ -210,3 +212,25 @@ def test_who_cannot_win_any_more_is_given_up() -> None:
     ]
     assert found.best is not None
     assert "topk" not in found.best.scheme
+
+
+def test_of_a_metric_to_be_low_less_is_kept() -> None:
+    """Lossless links come to 2.0, and 1 % more is still kept; or what is said."""
+    ask = Question(tensors=(100_000,), metric=KNOWN["MSE"])
+
+    def came(spec: str, value: float) -> Trial:
+        return Trial(scheme=spec, values=(value,), down=1, up=1, metric=KNOWN["MSE"])
+
+    tried = {"lossless": came("lossless", 2.0)}
+    assert ask.least(tried) == 2.02
+    assert ask.is_kept(came("a", 2.02), tried)
+    assert ask.is_kept(came("a", 0.1), tried)
+    assert not ask.is_kept(came("a", 2.03), tried)
+    assert replace(ask, tolerance=0.5).is_kept(came("a", 2.5), tried)
+    assert replace(ask, keep=3.0).is_kept(came("a", 2.9), tried)
+    low, high = came("low", 1.0), came("high", 3.0)
+    both = {"low": low, "high": high}
+    assert best_within(["low", "high"], both) == low
+    assert frontier([low, high]) == [low]
+    with pytest.raises(InputError, match="keep of tune must be the MSE to keep"):
+        replace(ask, keep=float("nan"))

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from tests.report.synthetic import record
 
 from lossyfl import Device, InputError, Server, scheme
-from lossyfl.results.records import downlink, packed, read_rounds, traffic
+from lossyfl.results.records import Round, downlink, packed, read_rounds, traffic
 
 ONE = record(1)
 
@@ -26,6 +27,31 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = written(tmp_path, record(0).line() + ONE.line() + copies.line())
     assert read_rounds(path) == [record(0), ONE, copies]
     assert read_rounds(tmp_path / "none.jsonl") == []
+
+
+def test_rounds_of_versions_that_knew_only_the_accuracy_are_read(tmp_path: Path) -> None:
+    def before(each: Round) -> str:
+        facts = asdict(each)
+        accuracy = facts.pop("metrics").get("accuracy")
+        return json.dumps({"round": facts.pop("round"), "accuracy": accuracy} | facts) + "\n"
+
+    rounds = [record(0), record(1, accuracy=None)]
+    path = written(tmp_path, "".join(map(before, rounds)))
+    assert '"metrics"' not in path.read_text()
+    assert read_rounds(path) == rounds
+    stored = Path(__file__).parents[2] / "docs" / "results" / "fig1a-small" / "lfl-0"
+    kept = read_rounds(stored / "rounds.jsonl")
+    assert kept[-1].accuracy == kept[-1].metrics["accuracy"] > 0.5
+
+
+def test_metrics_may_be_nan_but_must_have_names(tmp_path: Path) -> None:
+    (read,) = read_rounds(written(tmp_path, replace(ONE, metrics={"MSE": float("nan")}).line()))
+    assert math.isnan(read.metrics["MSE"])
+    for wrong in ('{"\\u001b": 1}', '{"": 1}', '{"a": "b"}', "[1]", '"accuracy"', "null"):
+        line = ONE.line().replace(json.dumps(ONE.metrics), wrong)
+        assert line != ONE.line()
+        with pytest.raises(InputError, match="must be a round"):
+            read_rounds(written(tmp_path, line))
 
 
 def test_half_a_line_is_not_read(tmp_path: Path) -> None:
