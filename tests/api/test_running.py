@@ -1,6 +1,7 @@
 """Runs and comparisons as calls: what is kept, what is not run again, and what goes wrong."""
 
 import inspect
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,9 +78,18 @@ def test_a_comparison_goes_on(tmp_path: Path) -> None:
     assert Results(again["lb"].folder).state() == "done"
 
 
-def test_wrong_words_come_before_torch() -> None:
+def temporary_folders() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("lossyfl-*"))
+
+
+def test_wrong_words_come_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = temporary_folders()
     with pytest.raises(InputError, match=r"did you mean lfl\?"):
         lossyfl.compare(["lfll"], progress=False)
+    assert temporary_folders() == before  # nor is a folder made
     with pytest.raises(InputError, match="scheme of compare must be left out"):
         lossyfl.compare(["lfl"], scheme="lb")  # type: ignore[call-arg]
 

@@ -56,6 +56,11 @@ def test_a_task_names_what_it_measures() -> None:
     [
         ({"metric": "AUC"}, r"better of the metric AUC must be \"higher\" or \"lower\""),
         ({"metric": "AUC", "better": "up"}, 'better of the metric AUC must be "higher" or "lower"'),
+        (
+            {"metric": ACCURACY, "unit": "m"},
+            "unit of the task t must be left out: the Metric accuracy",
+        ),
+        ({"metric": (ACCURACY,), "better": "lower"}, "better of the task t must be left out"),
         ({"metric": ()}, "better of the metric  must be"),
         ({"metric": ("MSE", "MSE")}, "metrics of the task t must be at least one, each once"),
         ({"metric": "a\x1b[2J", "better": "lower"}, "name of a metric must be a printable text"),

@@ -72,11 +72,11 @@ def run(
     """
     check_installed("torch", extra="sim")
     chosen, given = asked(experiment, settings)
-    home, data = ResultsFolder(out), _folder(data_dir)
+    data, words = _folder(data_dir), [] if given.scheme else [chosen.scheme]
+    settled = _settled(chosen, given, words, data)
     from lossyfl.experiments.compare import Planned, check_folder
 
-    words = [] if given.scheme else [chosen.scheme]
-    settled = _settled(chosen, given, words, data)
+    home = ResultsFolder(out)
     planned = Planned(experiment=settled, folder=home.path, given=given)
     check_folder(planned)
     _play([planned], workers, data, progress=progress, goes_on=False)
@@ -113,10 +113,11 @@ def compare(
         raise InputError("scheme", of="compare", allowed=allowed, got=str(settings["scheme"]))
     named = schemes_of(schemes)
     chosen, given = asked(experiment, settings)
-    home, data = ResultsFolder(out), _folder(data_dir)
+    data = _folder(data_dir)
+    base = _settled(chosen, given, [w for w, made in named.items() if made is None], data)
     from lossyfl.experiments.compare import plan
 
-    base = _settled(chosen, given, [w for w, made in named.items() if made is None], data)
+    home = ResultsFolder(out)
     objects = {word: replace(given, scheme=made) for word, made in named.items()}
     planned = plan(base, list(named), seeds, home.path, objects)
     failed = _play(planned, workers, data, progress=progress, goes_on=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lossyfl.errors import InputError
 from lossyfl.extras import require
 from lossyfl.tasks.defaults import Defaults
 from lossyfl.tasks.metrics import Better, Metric, check_names, metric
@@ -88,6 +89,12 @@ class Task:
     parts: Parts | None = None
 
     def __post_init__(self) -> None:
+        told, said = self.metric, {"better": self.better, "unit": self.unit, "score": self.score}
+        first = told if isinstance(told, str | Metric) else next(iter(told), "")
+        for what, value in said.items() if isinstance(first, Metric) else ():
+            if value is not None:
+                allowed = f"left out: the Metric {first.name} has its own"
+                raise InputError(what, of=f"the task {self.name}", allowed=allowed, got=value)
         check_names(self.metrics, of=f"the task {self.name}")
 
     @property
