@@ -6,6 +6,9 @@
 Every frame of a run is made twice, and so is every frame within a budget: with shapes, as it travels, and
 without. Prints bytes of all frames of a direction, and the mean of the relative error of quantizing. The
 initial model, which travels exactly or once, is left out.
+
+With `--same`, symbols are those that are chosen without shapes: every vector is that of order-0 frames within
+the same budget, which is checked, and so is the training.
 """
 
 import argparse
@@ -25,6 +28,8 @@ from lossyfl.simulation.run_loop import RunLoop
 from lossyfl.simulation.setup import prepare
 from lossyfl.simulation.watcher import Silent
 from lossyfl.types import Quantized, Vector
+from lossyfl.wire.codec import decode
+from lossyfl.wire.shapes import lengths_of
 from lossyfl.wire.values import values
 from lossyfl.wire.vectors import nmse
 
@@ -59,6 +64,7 @@ class Watched(AbstractWrapper):
     """Makes every frame as the inner compressor does, and notes what it would be without shapes."""
 
     sums: Sums
+    same: bool
 
     @property
     def damped(self) -> bool:
@@ -67,6 +73,8 @@ class Watched(AbstractWrapper):
 
     def make(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
         """What the inner compressor makes."""
+        if self.same:
+            return self._make_same(x, context)
         made, frame = self.inner.make(x, context)
         sums, other = self.sums, made
         sums.frames += 1
@@ -78,6 +86,19 @@ class Watched(AbstractWrapper):
         sums.plain_errors.append(nmse(x, values(other)))
         return made, frame
 
+    def _make_same(self, x: Vector, context: SendContext) -> tuple[Quantized, bytes]:
+        """The symbols that are chosen without shapes, coded with them."""
+        assert context.tensors is not None
+        made, plain = self.inner.make(x, replace(context, tensors=lengths_of(context.tensors)))
+        frame = packed(replace(made, tensors=tuple(context.tensors)), context)
+        assert np.array_equal(decode(frame), decode(plain))
+        self.sums.frames += 1
+        self.sums.shaped += len(frame)
+        self.sums.plain += len(plain)
+        for errors in (self.sums.errors, self.sums.plain_errors):
+            errors.append(nmse(x, values(made)))
+        return made, frame
+
 
 def has_budget(compressor: Compressor) -> bool:
     """Whether frames are made to fill a budget."""
@@ -85,17 +106,17 @@ def has_budget(compressor: Compressor) -> bool:
     return isinstance(inner, Budget)
 
 
-def watched(link: Any) -> tuple[Any, Sums]:  # noqa: ANN401
+def watched(link: Any, *, same: bool) -> tuple[Any, Sums]:  # noqa: ANN401
     """A link whose frames are noted."""
     sums = Sums()
-    return replace(link, compressor=Watched(inner=link.compressor, sums=sums)), sums
+    return replace(link, compressor=Watched(inner=link.compressor, sums=sums, same=same)), sums
 
 
-def measure(asked: Experiment) -> None:
+def measure(asked: Experiment, *, same: bool) -> None:
     """One run, and what it sent."""
     setup = prepare(asked)
-    down, down_sums = watched(setup.scheme.downlink)
-    up, up_sums = watched(setup.scheme.uplink)
+    down, down_sums = watched(setup.scheme.downlink, same=same)
+    up, up_sums = watched(setup.scheme.uplink, same=same)
     setup = replace(setup, scheme=replace(setup.scheme, downlink=down, uplink=up))
     with tempfile.TemporaryDirectory() as folder:
         results = Results(Path(folder))
@@ -116,10 +137,12 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=kind)
     for name in ("partition", "optimizer", "lr"):
         parser.add_argument(f"--{name}")
+    parser.add_argument("--same", action="store_true")
     given = vars(parser.parse_args())
+    same = given.pop("same")
     for spec in given.pop("schemes"):
         scheme(spec)
-        measure(Experiment(scheme=spec, evaluate_every=given["rounds"], **given))
+        measure(Experiment(scheme=spec, evaluate_every=given["rounds"], **given), same=same)
 
 
 if __name__ == "__main__":
