@@ -7,7 +7,7 @@ The frames of a run's last two rounds, real bytes of order 0 and by class; and, 
 what ideal codes of the same symbols would save on top if they knew: a, the model that devices hold; b, its
 last move (of a reply: that of the same round); c, the decayed mean of sizes of moves; d, the device's last
 reply. Of each: classes cut further, tables paid; the same with tables for nothing, which is a bound; and
-instead of levels. Levels: as differences from those of the last frame of the same sender.
+instead of levels. Levels: chosen anew as differences from those of the last frame of the same sender.
 """
 
 import argparse
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scripts.contexts import ClassFrame, levels_nbytes
+from scripts.contexts import ClassFrame, levels_nbytes, priced_frame
+from scripts.relative_levels import nearer
 
 from lossyfl.compressors.base import AbstractWrapper, SendContext, packed
 from lossyfl.results.directory import Results
@@ -154,16 +155,25 @@ def rows(seen: list[Seen]) -> Iterator[str]:
 
 
 def _levels(pairs: list[tuple[Seen, ClassFrame]]) -> Iterator[str]:
-    """What levels would save as differences from those of the round before."""
-    of = {(each.sender, each.round): frame for each, frame in pairs}
-    saved = nbytes = 0
-    for (sender, number), frame in of.items():
-        before = of.get((sender, number - 1))
-        if before is not None:
-            saved += levels_nbytes(frame.levels) - levels_nbytes(frame.levels, before.levels)
-            nbytes += frame.nbytes
+    """What levels would save as differences from those of the round before, with contexts and without."""
+    of = {(each.sender, each.round): (each, frame) for each, frame in pairs}
+    sums: defaultdict[str, float] = defaultdict(float)
+    nbytes = 0
+    for (sender, number), (each, frame) in of.items():
+        if (sender, number - 1) not in of:
+            continue
+        before = of[sender, number - 1][1].levels
+        own = nearer(frame, before)
+        nbytes += frame.nbytes
+        bits = priced_frame(frame) - priced_frame(own)
+        saved = bits / 8 + levels_nbytes(frame.levels) - levels_nbytes(own.levels, before)
+        sums["levels"] += max(saved, 0.0)  # or they travel as they do today
+        for name, known in each.known.items():
+            both = saved + own.saved(known)["paid"]
+            sums[f"levels and {name}"] += max(both, frame.saved(known)["paid"])
     if nbytes:
-        yield f"       levels: {100 * saved / nbytes:+.1f} %"
+        said = [f"{name} {100 * saved / nbytes:+.1f} %" for name, saved in sorted(sums.items())]
+        yield f"       {', '.join(said)}"
 
 
 def main() -> None:

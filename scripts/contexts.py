@@ -46,12 +46,24 @@ class ClassFrame:
         opened = open_body(frame, read_header(frame))
         if not isinstance(opened, Opened) or not isinstance(opened.symbols, ClassCoded):
             return None
-        coded, levels = opened.symbols, opened.symbols.levels
+        coded, symbols = opened.symbols, opened.symbols.symbols(1).astype(np.int64)
+        return cls._by(len(frame), coded.alphabet, coded.levels, symbols)
+
+    @classmethod
+    def _by(cls, nbytes: int, alphabet: int, levels: Levels, symbols: Ints) -> "ClassFrame":
         own = levels.shapes, levels.rows, levels.columns, levels.leans
-        keys, down = keys_of(coded.entries, *own)
-        symbols = coded.symbols(1).astype(np.int64)
-        turned = np.where(down, coded.alphabet - 1 - symbols, symbols)
-        return cls(len(frame), coded.alphabet, levels, turned, keys.astype(np.int64), down)
+        keys, down = keys_of(len(symbols), *own)
+        turned = np.where(down, alphabet - 1 - symbols, symbols)
+        return cls(nbytes, alphabet, levels, turned, keys.astype(np.int64), down)
+
+    def with_levels(self, levels: Levels) -> "ClassFrame":
+        """The same symbols by other levels."""
+        return self._by(self.nbytes, self.alphabet, levels, self.plain)
+
+    @property
+    def plain(self) -> Ints:
+        """The symbols as they are."""
+        return np.where(self.down, self.alphabet - 1 - self.symbols, self.symbols)
 
     def saved(self, known: Vector) -> dict[str, float]:
         """Bytes that knowing a vector would save on top of classes, at the most, by how it is used.
@@ -90,7 +102,7 @@ class ClassFrame:
         keys = np.empty(len(self.symbols), np.uint8)
         for of in matrices(keys, self.levels.shapes, rows, columns, rows):
             of.symbols[:] = of.rows[:, None] + of.columns[of.of_column]
-        symbols = np.where(self.down, self.alphabet - 1 - self.symbols, self.symbols)
+        symbols = self.plain
         classes, _ = priced(symbols, keys.astype(np.int64), self.alphabet, KEYS)
         size, bits = sizes_of(known), 0.0
         for each in range(int(classes.max()) + 1):
@@ -111,6 +123,11 @@ def priced(symbols: Ints, group: Ints, alphabet: int, groups: int) -> tuple[Ints
     counts = np.diff(sums.reshape(-1, alphabet)[ends], axis=0)
     bits = sum(entropy(own) + SYMBOL_BITS * np.count_nonzero(own) for own in counts)
     return class_of[group].astype(np.int64), float(bits + CLASS_BITS * classes)
+
+
+def priced_frame(frame: ClassFrame) -> float:
+    """Bits of a frame's symbols by its levels, with tables."""
+    return priced(frame.symbols, frame.key, frame.alphabet, KEYS)[1]
 
 
 def sizes_of(known: Vector) -> Ints:
