@@ -87,7 +87,9 @@ class Recorder(Silent):
         if sent and last:
             self.seen.append(Seen("down", -1, record.round, *sent[0], dict(self.known)))
         self._move(server.estimate.copy())
-        for device, (frame, plain) in enumerate(self.replies[:DEVICES]):
+        for each in range(min(DEVICES, len(self.replies))):
+            device = round(each * len(self.replies) / DEVICES)
+            frame, plain = self.replies[device]
             if last:
                 own = {"d": self.own[device]} if device in self.own else {}
                 self.seen.append(Seen("up", device, record.round, frame, plain, self.known | own))
@@ -152,6 +154,17 @@ def rows(seen: list[Seen]) -> Iterator[str]:
             said = ", ".join(f"{way} {100 * found[way] / nbytes:+.1f} %" for way in WAYS)
             yield f"       {name}: {said}"
         yield from _levels(pairs)
+        yield from _again(own)
+
+
+def _again(seen: list[Seen]) -> Iterator[str]:
+    """How much of what devices sent last they send again, and with which sign."""
+    pairs = [(decode(each.frame), each.known["d"]) for each in seen if "d" in each.known]
+    if pairs:
+        now, last = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        again = now[(last != 0) & (now != 0)] * last[(last != 0) & (now != 0)]
+        part, other = 100 * len(again) / np.count_nonzero(last), 100 * np.mean(again < 0)
+        yield f"       sent again: {part:.1f} % of the last, {other:.1f} % of it with the other sign"
 
 
 def _levels(pairs: list[tuple[Seen, ClassFrame]]) -> Iterator[str]:
