@@ -7,7 +7,8 @@ The frames of a run's last two rounds, real bytes of order 0 and by class; and, 
 what ideal codes of the same symbols would save on top if they knew: a, the model that devices hold; b, its
 last move (of a reply: that of the same round); c, the decayed mean of sizes of moves; d, the device's last
 reply. Of each: classes cut further, tables paid; the same with tables for nothing, which is a bound; and
-instead of levels. Levels: chosen anew as differences from those of the last frame of the same sender.
+instead of levels. Levels: chosen anew as differences from those of the last frame of the same sender, with
+contexts and without; and from nothing, which is what choosing them otherwise saves without any history.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from scripts.contexts import ClassFrame, levels_nbytes, priced_frame
-from scripts.relative_levels import nearer
+from scripts.relative_levels import flat, nearer
 
 from lossyfl.compressors.base import AbstractWrapper, SendContext, packed
 from lossyfl.results.directory import Results
@@ -30,6 +31,7 @@ from lossyfl.simulation.run_loop import RunLoop
 from lossyfl.simulation.setup import prepare
 from lossyfl.simulation.watcher import Silent
 from lossyfl.types import Quantized, Vector
+from lossyfl.wire.class_side import Levels
 from lossyfl.wire.codec import decode
 
 SCHEMES = ("lfl:q1=2,q2=2", "lean:down_budget=0.3bit,up_budget=0.3bit")
@@ -175,18 +177,23 @@ def _levels(pairs: list[tuple[Seen, ClassFrame]]) -> Iterator[str]:
     for (sender, number), (each, frame) in of.items():
         if (sender, number - 1) not in of:
             continue
-        before = of[sender, number - 1][1].levels
-        own = nearer(frame, before)
+        own, saved = _saved(frame, of[sender, number - 1][1].levels)
         nbytes += frame.nbytes
-        bits = priced_frame(frame) - priced_frame(own)
-        saved = bits / 8 + levels_nbytes(frame.levels) - levels_nbytes(own.levels, before)
         sums["levels"] += max(saved, 0.0)  # or they travel as they do today
+        sums["levels from nothing"] += max(_saved(frame, flat(frame.levels))[1], 0.0)
         for name, known in each.known.items():
             both = saved + own.saved(known)["paid"]
             sums[f"levels and {name}"] += max(both, frame.saved(known)["paid"])
     if nbytes:
         said = [f"{name} {100 * saved / nbytes:+.1f} %" for name, saved in sorted(sums.items())]
         yield f"       {', '.join(said)}"
+
+
+def _saved(frame: ClassFrame, before: Levels) -> tuple[ClassFrame, float]:
+    """The frame with levels chosen anew as differences from others, and bytes that this saves."""
+    own = nearer(frame, before)
+    bits = priced_frame(frame) - priced_frame(own)
+    return own, bits / 8 + levels_nbytes(frame.levels) - levels_nbytes(own.levels, before)
 
 
 def main() -> None:

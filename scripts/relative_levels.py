@@ -4,11 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scripts.contexts import ClassFrame, Ints, levels_nbytes, priced_frame
 
-from lossyfl.kernels.levels import LEANS, LEVELS, SCORES, UPRIGHT
+from lossyfl.kernels.levels import LEANS, LEVELS, NEUTRAL, SCORES, UPRIGHT
 from lossyfl.wire.class_side import Levels
 
 Floats = NDArray[np.float64]
 PASSES = 3
+
+
+def flat(levels: Levels) -> Levels:
+    """Levels of such rows and columns that tell nothing."""
+    rows, columns = (np.full_like(each, NEUTRAL) for each in (levels.rows, levels.columns))
+    return Levels(levels.shapes, rows, columns, np.full_like(levels.leans, UPRIGHT))
 
 
 def nearer(frame: ClassFrame, before: Levels) -> ClassFrame:
