@@ -17,6 +17,7 @@ from statistics import median
 from rich.console import Console
 
 from benchmarks import nncodec_build, nncodec_tables
+from benchmarks.nncodec_kept import Kept
 from benchmarks.nncodec_rival import TOOLS, Rival
 from benchmarks.nncodec_tables import BEST, PLAIN, Point, Speed
 from benchmarks.updates import FOLDER, QUICK, SOURCES, Source, Update, updates
@@ -85,15 +86,16 @@ def measure(
         middle += [
             each for each in chosen if (each.source, each.round) == (source.name, source.middle)
         ]
+    kept = Kept(FOLDER / "nncodec.jsonl")
     with tempfile.TemporaryDirectory() as name, console.status("sizes") as status:
         with ThreadPoolExecutor(workers) as pool:
             jobs = [
-                pool.submit(sizes, python, Path(name), update, every_tool=update in middle)
+                pool.submit(sizes, python, Path(name), kept, update, every_tool=update in middle)
                 for update in chosen
             ]
             points = [point for job in jobs for point in job.result()]
         status.update("speeds")
-        with Rival(python, Path(name)) as rival:
+        with Rival(python, Path(name), kept) as rival:
             speeds = [
                 speed(rival, update, point, tool)
                 for update in middle
@@ -104,10 +106,12 @@ def measure(
     return points, speeds
 
 
-def sizes(python: str, folder: Path, update: Update, *, every_tool: bool) -> list[Point]:
+def sizes(
+    python: str, folder: Path, kept: Kept, update: Update, *, every_tool: bool
+) -> list[Point]:
     """Bytes of both for an update, at every rate."""
     x, points = update.vector, list[Point]()
-    with Rival(python, folder) as rival:
+    with Rival(python, folder, kept) as rival:
         tools = TOOLS if every_tool else (BEST, PLAIN)
         searches = {tool: rival.search(update, tool) for tool in tools}
         for rate in RATES:

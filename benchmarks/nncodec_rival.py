@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.equal_error import Coded, Settings
 from benchmarks.nncodec_build import JOBS
+from benchmarks.nncodec_kept import Kept, name_of
 from benchmarks.nncodec_tables import BEST, PLAIN, TEMPORAL, Found, Options
 from benchmarks.other_python import OtherPython
 from benchmarks.updates import Update
@@ -36,10 +37,10 @@ the same way.
 
 
 class Rival:
-    """A process with NNCodec, and a folder where it finds updates."""
+    """A process with NNCodec, a folder where it finds updates, and what it gave before."""
 
-    def __init__(self, python: str, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, python: str, folder: Path, kept: Kept) -> None:
+        self._folder, self._kept = folder, kept
         self._python = OtherPython(python, JOBS, of="bench nncodec", needs="nncodec")
 
     def __enter__(self) -> Self:
@@ -68,8 +69,14 @@ class Rival:
 
     def _settings(self, update: Update, tool: str, options: Options) -> Settings:
         def code(qp: int) -> Coded:
-            answer = self.ask(update, tool, options | {"qp": qp})
-            return Coded(nbytes=int(answer["nbytes"]), nmse=answer["nmse"])
+            vectors = [update.vector, update.before] if tool == TEMPORAL else [update.vector]
+            name = name_of(vectors, [update.shapes, options | {"qp": qp}, tool != PLAIN])
+            found = self._kept.get(name)
+            if found is None:
+                answer = self.ask(update, tool, options | {"qp": qp})
+                found = Coded(nbytes=int(answer["nbytes"]), nmse=answer["nmse"])
+                self._kept.put(name, found)
+            return found
 
         return Settings(code=code, first=_first(update.vector), least=QPS[0], most=QPS[1])
 

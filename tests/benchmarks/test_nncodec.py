@@ -57,6 +57,7 @@ def uniform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nncodec_rival, "JOBS", jobs)
     monkeypatch.setattr(nncodec_build, "JOBS", jobs)
     monkeypatch.setattr(nncodec, "updates", busy_rows)
+    monkeypatch.setattr(nncodec, "FOLDER", tmp_path)
     monkeypatch.setattr(nncodec, "RATES", (0.5, 2.0))
     monkeypatch.setattr(nncodec, "TIMED", (0.5,))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import nncodec_rival
+from benchmarks.nncodec_kept import Kept
 from benchmarks.nncodec_rival import OCTAVE, TOOLS, Rival
 from benchmarks.nncodec_tables import BEST, PLAIN, TEMPORAL
 from benchmarks.updates import Update
@@ -42,7 +43,7 @@ def rival(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rival]:
     jobs = tmp_path / "jobs.py"
     jobs.write_text(FAKE)
     monkeypatch.setattr(nncodec_rival, "JOBS", jobs)
-    with Rival(sys.executable, tmp_path) as made:
+    with Rival(sys.executable, tmp_path, Kept(tmp_path / "kept.jsonl")) as made:
         yield made
 
 
@@ -62,6 +63,17 @@ def test_the_shortest_of_several_codes_counts(rival: Rival, update: Update) -> N
     assert found.options == {"lambda_scale": 2.0, "qp": 53}
     assert found.nbytes == pytest.approx(8 * 1000 / 0.1 / 3, rel=0.001)
     assert rival.search(update, PLAIN)(0.01).nbytes == pytest.approx(8 * 1000 / 0.1, rel=0.001)
+
+
+def test_what_it_gave_is_kept(rival: Rival, update: Update, tmp_path: Path) -> None:
+    """By vector and options: the next run asks only for what is new."""
+    found = rival.search(update, BEST)(0.01)
+    kept = tmp_path / "kept.jsonl"
+    lines = kept.read_text().splitlines()
+    assert rival.search(update, BEST)(0.01) == found
+    assert kept.read_text().splitlines() == lines
+    rival.search(update, TEMPORAL)(0.01)
+    assert len(kept.read_text().splitlines()) > len(lines)
 
 
 def test_contexts_are_of_the_round_before(rival: Rival, update: Update) -> None:

@@ -66,7 +66,8 @@ PLAIN = FrameMeta()
 class Case:
     """`power` 1 gives uniform magnitudes, more gives sparser symbols; `zero` puts a zero in.
 
-    busy: in each row of so many entries a third is idle, and what is busy has one sign in every second row
+    busy:    in each row of so many entries a third is idle, and what is busy has one sign in every second row
+    written: whether frames are still made so; those that an encoder no longer chooses are only read
     """
 
     name: str
@@ -77,6 +78,7 @@ class Case:
     tensors: tuple[Shape, ...] | None = None
     busy: int = 0
     meta: FrameMeta = PLAIN
+    written: bool = True
 
     def vector(self) -> Vector:
         bits = stream(2020, purpose="golden").bits(0, self.entries)
@@ -148,6 +150,14 @@ CASES = (
     ),
     Case(
         name="classes-by-cost",
+        entries=6060,
+        quantizer=quantizer("deadzone:target=0.5bit"),
+        tensors=((60, 100), (60,)),
+        busy=100,
+        written=False,
+    ),
+    Case(
+        name="classes-by-cost-in-turns",
         entries=6060,
         quantizer=quantizer("deadzone:target=0.5bit"),
         tensors=((60, 100), (60,)),

@@ -16,6 +16,8 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     for case in CASES:
+        if not case.written:
+            continue
         frame = encode(
             case.vector(),
             case.quantizer,

@@ -2,7 +2,7 @@
 #include "kernels.h"
 
 /* Counted up whenever a kernel is added, dropped or called otherwise; ABI in kernels/native.py is the same number. */
-#define LFL_ABI 5
+#define LFL_ABI 6
 
 LFL_EXPORT int64_t lfl_abi(void);
 

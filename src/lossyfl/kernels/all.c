@@ -28,4 +28,5 @@
 #include "classes.c"
 #include "class_tables.c"
 #include "class_coder.c"
+#include "class_bins.c"
 #include "class_cells.c"

@@ -4,53 +4,17 @@
 
 #include "logarithms.h"
 
-enum { MOST_CELLS = 127, ROUNDS = 4, VALUE_BITS = 32, WAY = 4 };
+enum { MOST_CELLS = 127, ROUNDS = 4, VALUE_BITS = 32, WAY = 5, FOUND = 5 };
 #define UNSEEN 0.3       /* the count that lengths give a symbol without any, so that it may come back */
+#define NEARLY 0.02      /* what is left of a limit may be used by cells that are like these */
 #define FIRST_ZONE 0.6   /* dead zone of the cells to begin with, in steps */
-
-/* Where an entry belongs: its class, its sign and its bin; the first bin takes all below, the last all above. */
-INLINE int64_t place_in_class(float x, int64_t class, int64_t first, int64_t bins) {
-  const uint32_t bits = float_bits(x);
-  const int64_t bin = (int64_t)((bits >> 16) & (BINS - 1)) - first;
-  return (2 * class + (int64_t)(bits >> 31)) * bins + (bin < 0 ? 0 : bin >= bins ? bins - 1 : bin);
-}
-
-/* Whether there are rows of `bins` numbers for both signs of every class. */
-INLINE int are_rows(int64_t len, int64_t first, int64_t bins) {
-  return first >= 0 && first <= BINS && bins >= 1 && bins <= BINS && len % (2 * bins) == 0;
-}
-
-/* Adds entries to counts, and their magnitudes to sums. -1 if sizes do not fit. */
-int64_t KERNEL(bin_by_class)(const float *restrict x, int64_t x_len, const uint8_t *restrict classes, int64_t classes_len,
-                             int64_t first, int64_t bins, int64_t *restrict counts, int64_t counts_len,
-                             double *restrict sums, int64_t sums_len) {
-  if (classes_len != x_len || !are_rows(counts_len, first, bins) || sums_len != counts_len) return -1;
-  if (!all_below(classes, x_len, counts_len / (2 * bins), 0)) return -1;
-  for (int64_t i = 0; i < x_len; i++) {
-    const int64_t place = place_in_class(x[i], classes[i], first, bins);
-    counts[place] = plus(counts[place], 1);
-    sums[place] += fabs((double)x[i]);
-  }
-  return 0;
-}
-
-/* symbols_of[class, sign, bin] for entries [start, stop). -1 if sizes do not fit. */
-int64_t KERNEL(look_up_by_class)(const float *restrict x, int64_t x_len, int64_t start, int64_t stop,
-                                 const uint8_t *restrict classes, int64_t classes_len, int64_t first, int64_t bins,
-                                 const uint8_t *restrict symbols_of, int64_t of_len, uint8_t *restrict symbols,
-                                 int64_t symbols_len) {
-  if (classes_len != x_len || symbols_len != x_len || !are_rows(of_len, first, bins)) return -1;
-  if (start < 0 || start > stop || stop > x_len) return -1;
-  if (!all_below(classes + start, stop - start, of_len / (2 * bins), 0)) return -1;
-  for (int64_t i = start; i < stop; i++) symbols[i] = symbols_of[place_in_class(x[i], classes[i], first, bins)];
-  return 0;
-}
 
 /* A vector by class, sign and bin: how many entries, and which sum of magnitudes, lie before each bin. */
 typedef struct { int64_t first, bins, classes; const int64_t *ahead; const double *sums; double energy; } ClassBins;
 
-/* The values of levels from 1 on; those that no entry has taken are out of use. */
-typedef struct { int64_t levels; double values[MOST_CELLS + 1]; uint8_t used[MOST_CELLS + 1]; } Codewords;
+/* The values of levels from 1 on; those that no entry has taken are out of use. Even ones are multiples of the first,
+   all in use up to the last that was taken. */
+typedef struct { int64_t levels, even; double values[MOST_CELLS + 1]; uint8_t used[MOST_CELLS + 1]; } Codewords;
 
 /* One class: of both signs the bins at which levels begin (level l is [edges[l], edges[l + 1])), entries, sums. */
 typedef struct {
@@ -167,26 +131,76 @@ static void count_class(const ClassBins *of, int64_t c, const Codewords *words, 
     }
 }
 
+/* The multiples that leave least of what levels hold. */
+static void learn_even_values(const Totals *totals, Codewords *words) {
+  double sum = 0, squares = 0;
+  for (int64_t l = 1; l <= words->levels; l++) {
+    sum += (double)l * totals->sums[l];
+    squares += (double)(l * l) * totals->entries[l];
+  }
+  while (words->levels && !(totals->entries[words->levels] > 0)) words->levels--;
+  for (int64_t l = 1; l <= words->levels; l++) {
+    words->used[l] = 1;
+    words->values[l] = (double)l * (sum / squares);
+  }
+}
+
 /* Values are the means of what levels hold. */
 static void learn_values(const Totals *totals, Codewords *words) {
+  if (words->even) {
+    learn_even_values(totals, words);
+    return;
+  }
   for (int64_t l = 1; l <= words->levels; l++) {
     words->used[l] = totals->entries[l] > 0;
     if (words->used[l]) words->values[l] = totals->sums[l] / totals->entries[l];
   }
 }
 
-/* Even cells without those that are empty, the same in all classes; 0 if there are too many. */
-static int begin_evenly(const ClassBins *of, double step, Codewords *words, OneClass *one, int64_t *room, int64_t room_len) {
-  const int64_t found = place_evenly(FIRST_ZONE * step, step, of->first + 1, of->first + of->bins, room, room_len);
+/* Whether any entry lies between two edges. */
+static int64_t has_some(const ClassBins *of, int64_t low, int64_t high) {
+  int64_t some = 0;
+  for (int64_t row = 0; row < 2 * of->classes; row++)
+    some |= of->ahead[row * (of->bins + 1) + high] ^ of->ahead[row * (of->bins + 1) + low];
+  return some;
+}
+
+/* Even cells without those that are empty, the same in all classes; from `wider` on each group of sixteen is of cells
+   twice as wide. 0 if there are too many. */
+static int begin_at(const ClassBins *of, const int64_t *edges, int64_t found, int64_t wider, Codewords *words, OneClass *one) {
+  int64_t width = 1;
   words->levels = 0;
-  for (int64_t i = 0; i < found; i++) {
-    const int64_t low = room[i] - of->first, high = i + 1 < found ? room[i + 1] - of->first : of->bins;
-    int64_t some = 0;
-    for (int64_t row = 0; row < 2 * of->classes; row++)
-      some |= of->ahead[row * (of->bins + 1) + high] ^ of->ahead[row * (of->bins + 1) + low];
-    if (!some) continue;
+  for (int64_t i = 0; i < found; i += width) {
+    if (words->levels >= wider && (words->levels - wider) % 16 == 0) width *= 2;
+    const int64_t low = edges[i] - of->first, high = i + width < found ? edges[i + width] - of->first : of->bins;
+    if (!has_some(of, low, high)) continue;
     if (words->levels == MOST_CELLS) return 0;
     one->edges[0][++words->levels] = low;
+  }
+  return 1;
+}
+
+/* Even cells to begin with; where there are too many, those of large magnitudes are wider. */
+static int begin_evenly(const ClassBins *of, double step, Codewords *words, OneClass *one, int64_t *room, int64_t room_len) {
+  const int64_t found = place_evenly(FIRST_ZONE * step, step, of->first + 1, of->first + of->bins, room, room_len);
+  int64_t wider = MOST_CELLS;
+  while (!begin_at(of, room, found, wider, words, one)) {
+    if (wider < MOST_CELLS / 2) return 0;
+    wider -= 16;
+  }
+  one->edges[0][words->levels + 1] = of->bins;
+  memcpy(one->edges[1], one->edges[0], sizeof one->edges[0]);
+  return 1;
+}
+
+/* Even cells, empty ones among them; 0 if there are too many. */
+static int begin_with_all(const ClassBins *of, double step, Codewords *words, OneClass *one) {
+  words->levels = 0;
+  for (double l = FIRST_ZONE;; l += 1) {
+    const int64_t edge = nearest_edge(l * step, of);
+    if (edge >= of->bins) break;
+    if (words->levels == MOST_CELLS) return 0;
+    one->edges[0][++words->levels] = edge;
   }
   one->edges[0][words->levels + 1] = of->bins;
   memcpy(one->edges[1], one->edges[0], sizeof one->edges[0]);
@@ -203,13 +217,14 @@ static void write_levels_of(const ClassBins *of, const OneClass *one, int64_t le
 
 /* The cells that a step and a price lead to; bits of symbols and tables, and the sum of squared errors, or infinities
    where there are too many cells. `levels_of`, if there is one, gets the level of every class, sign and bin. */
-static void cells_at(const ClassBins *of, double step, double price, Codewords *words, double *lengths, int64_t *room,
-                     int64_t room_len, uint8_t *levels_of, double found[2]) {
+static void cells_at(const ClassBins *of, double step, double price, int64_t even, Codewords *words, double *lengths,
+                     int64_t *room, int64_t room_len, uint8_t *levels_of, double found[2]) {
   OneClass one;
   Totals totals;
   memset(words, 0, sizeof *words);
+  words->even = even;
   found[0] = found[1] = INFINITY;
-  if (!begin_evenly(of, step, words, &one, room, room_len)) return;
+  if (!(even ? begin_with_all(of, step, words, &one) : begin_evenly(of, step, words, &one, room, room_len))) return;
   for (int64_t round = 0; round <= ROUNDS; round++) {
     memset(&totals, 0, sizeof totals);
     for (int64_t c = 0; c < of->classes; c++) {
@@ -225,18 +240,20 @@ static void cells_at(const ClassBins *of, double step, double price, Codewords *
   found[1] = of->energy;
   for (int64_t l = 1; l <= words->levels; l++) {
     if (!words->used[l]) continue;
-    found[1] -= totals.sums[l] * totals.sums[l] / totals.entries[l];
-    values += 2;
+    found[1] -= words->values[l] * (2 * totals.sums[l] - words->values[l] * totals.entries[l]);
+    values += even ? 0 : 2;
   }
   found[0] = totals.bits + (double)(VALUE_BITS * values + CLASS_BITS * of->classes + SYMBOL_BITS * totals.pairs);
 }
 
-/* The best of all cells that some ways lead to: four numbers each, a step or 0, a factor, and the lowest and highest to
-   try of what is free; that is the price, or the step where there is none, and then the price is factor * step^2.
+/* The best of all cells that some ways lead to: five numbers each, a step or 0, a factor, the lowest and highest to try
+   of what is free, and 1 for even values. Free is the price, or the step where there is none, and then the price is
+   factor * step^2.
 
-   Best is the least error within so many bits, or the fewest bits within so much error. Writes the level of every
-   class, sign and bin, the value of every level, 0 for one out of use, and bits and error; infinities and zeros if
-   there are none. -1 if sizes do not fit. */
+   Best is the least error within so many bits, or the fewest bits within so much error, where a small part of the
+   limit that is left counts for what its price says. Writes the level of every class, sign and bin, the value of every
+   level, 0 for one out of use, and bits, error, step, price and kind; infinities and zeros if there are none. -1 if
+   sizes do not fit. */
 int64_t KERNEL(search_by_class)(int64_t first, int64_t classes, const int64_t *ahead, int64_t ahead_len, const double *sums,
                                 int64_t sums_len, double energy, const double *ways, int64_t ways_len, int64_t by_size,
                                 double limit, int64_t halvings, int64_t *room, int64_t room_len, double *lengths,
@@ -245,29 +262,37 @@ int64_t KERNEL(search_by_class)(int64_t first, int64_t classes, const int64_t *a
   if (classes < 1 || classes > KEYS || sums_len != ahead_len || ahead_len % (2 * classes) || ways_len % WAY) return -1;
   const ClassBins of = {first, ahead_len / (2 * classes) - 1, classes, ahead, sums, energy};
   if (of.bins < 1 || of.bins > BINS || levels_len != 2 * classes * of.bins || !are_rows(levels_len, first, of.bins)) return -1;
-  if (lengths_len != 2 * classes * (MOST_CELLS + 1) || values_len != MOST_CELLS + 1 || out_len != 2) return -1;
+  if (lengths_len != 2 * classes * (MOST_CELLS + 1) || values_len != MOST_CELLS + 1 || out_len != FOUND) return -1;
   Codewords words;
-  double step_at = 0, price_at = 0, found[2];
+  double step_at = 0, price_at = 0, least = INFINITY, found[2];
+  int64_t even_at = 0;
   out[0] = out[1] = INFINITY;
   for (const double *way = ways; way < ways + ways_len; way += WAY) {
     double within = way[by_size ? 3 : 2], beyond = way[by_size ? 2 : 3];
     for (int64_t h = 0; h < halvings; h++) {
       const double middle = sqrt(within * beyond), step = way[0] > 0 ? way[0] : middle;
       const double price = way[0] > 0 ? middle : way[1] * middle * middle;
-      cells_at(&of, step, price, &words, lengths, room, room_len, 0, found);
+      cells_at(&of, step, price, way[4] > 0, &words, lengths, room, room_len, 0, found);
       if (!(found[by_size ? 0 : 1] <= limit)) { beyond = middle; continue; }
       within = middle;
-      if (!(found[by_size ? 1 : 0] < out[by_size ? 1 : 0])) continue;
+      double unused = limit - found[by_size ? 0 : 1];
+      unused = unused > NEARLY * limit || !(price > 0) ? 0 : by_size ? price * unused : unused / price;
+      if (!(found[by_size ? 1 : 0] - unused < least)) continue;
+      least = found[by_size ? 1 : 0] - unused;
       out[0] = found[0];
       out[1] = found[1];
       step_at = step;
       price_at = price;
+      even_at = way[4] > 0;
     }
   }
   memset(levels, 0, (size_t)levels_len);
   memset(&words, 0, sizeof words);
-  if (step_at > 0) cells_at(&of, step_at, price_at, &words, lengths, room, room_len, levels, found);
-  for (int64_t l = 0; l <= MOST_CELLS; l++) values[l] = words.used[l] ? words.values[l] : 0;
+  if (step_at > 0) cells_at(&of, step_at, price_at, even_at, &words, lengths, room, room_len, levels, found);
+  out[2] = step_at;
+  out[3] = price_at;
+  out[4] = (double)even_at;
+  for (int64_t l = 0; l <= MOST_CELLS; l++) values[l] = words.used[l] && l <= words.levels ? words.values[l] : 0;
   memset(lengths, 0, 8 * (size_t)lengths_len);
   return 0;
 }

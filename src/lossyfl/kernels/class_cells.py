@@ -10,133 +10,34 @@ have the same values; what differs is which magnitudes go to which of them. In t
   "Entropy-constrained vector quantization", IEEE Trans. Acoustics, Speech, and Signal Processing, 1989)
 - a class whose symbols together are not worth their bits is all zeros; symbols one by one would never bring
   that about, for where zeros are rare they are dear
-- values are the means of what is sent by them
+- values are the means of what is sent by them; or even, the multiples of a unit that leave least, which
+  travel as one number
 
 Terms are added one after the other: all versions give the same bits.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lossyfl.kernels.cells import LARGEST, even_edges
+from lossyfl.kernels.class_bins import ClassBins, ClassInCells, add_up, are_rows
 from lossyfl.kernels.class_tables import CLASS_BITS, SYMBOL_BITS
 from lossyfl.kernels.levels import KEYS, Bytes, Ints
-from lossyfl.kernels.logarithms import log2_of
 from lossyfl.kernels.magnitudes import BINS
 from lossyfl.kernels.native import native, reference
 
 MOST_CELLS = 127
-WAY = 4
-"""Numbers of a way to look for cells."""
-_ROUNDS, _VALUE_BITS, _UNSEEN, _FIRST_ZONE = 4, 32, 0.3, 0.6
+WAY, FOUND = 5, 5
+"""Numbers of a way to look for cells, and of what was found."""
+NEARLY = 0.02
+"""What is left of a limit, as a part of it, may be used by cells that are like these."""
+_ROUNDS, _VALUE_BITS, _FIRST_ZONE = 4, 32, 0.6
 
-Vector = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Edges = list[int]
 
 
-def _are_rows(rows: int, first: int, bins: int) -> bool:
-    """Whether there are rows of `bins` numbers for both signs of every class."""
-    return 0 <= first <= BINS and 1 <= bins <= BINS and rows % (2 * bins) == 0
-
-
-def _places(x: Vector, classes: Bytes, first: int, bins: int) -> Ints:
-    """Class, sign and bin of every entry."""
-    bits = x.view(np.uint32).astype(np.int64)
-    bin_ = np.clip((bits >> 16) % BINS - first, 0, bins - 1)
-    return (2 * classes.astype(np.int64) + (bits >> 31)) * bins + bin_
-
-
-@native("f32[] u8[] i i i64[]! f64[]! -> i")
-def bin_by_class(
-    x: Vector, classes: Bytes, first: int, bins: int, counts: Ints, sums: Floats
-) -> int:
-    """Add entries to counts, and their magnitudes to sums; -1 if sizes do not fit."""
-    if len(classes) != len(x) or not _are_rows(len(counts), first, bins):
-        return -1
-    if len(sums) != len(counts) or 2 * bins * int(classes.max(initial=0)) >= max(len(counts), 1):
-        return -1
-    places = _places(x, classes, first, bins)
-    np.add.at(counts, places, 1)
-    np.add.at(sums, places, np.abs(x.astype(np.float64)))
-    return 0
-
-
-@native("f32[] i i u8[] i i u8[] u8[]! -> i")
-def look_up_by_class(
-    x: Vector,
-    start: int,
-    stop: int,
-    classes: Bytes,
-    first: int,
-    bins: int,
-    symbols_of: Bytes,
-    symbols: Bytes,
-) -> int:
-    """Write `symbols_of[class, sign, bin]` for the entries [start, stop); -1 if sizes do not fit."""
-    if len(classes) != len(x) or len(symbols) != len(x):
-        return -1
-    if not _are_rows(len(symbols_of), first, bins) or not 0 <= start <= stop <= len(x):
-        return -1
-    own = slice(start, stop)
-    if 2 * bins * int(classes[own].max(initial=0)) >= max(len(symbols_of), 1):
-        return -1
-    symbols[own] = symbols_of[_places(x[own], classes[own], first, bins)]
-    return 0
-
-
-@dataclass(slots=True)
-class _ClassBins:
-    """What `search_by_class` is given: a row of `ahead` and `sums` for every class and sign."""
-
-    first: int
-    ahead: Ints
-    sums: Floats
-    energy: float
-
-    @property
-    def bins(self) -> int:
-        return self.ahead.shape[1] - 1
-
-
-@dataclass(slots=True)
-class _OneClass:
-    """One class: edges, entries and sums, a row a sign."""
-
-    entries: Floats
-    sums: Floats
-    size: float
-    quiet: float
-    edges: Ints
-
-    @classmethod
-    def of(cls, of: _ClassBins, c: int, edges: Ints) -> "_OneClass":
-        own = slice(2 * c, 2 * c + 2)
-        entries = np.diff(np.take_along_axis(of.ahead[own], edges, 1)).astype(np.float64)
-        sums = np.diff(np.take_along_axis(of.sums[own], edges, 1))
-        size = float(of.ahead[2 * c, -1]) + float(of.ahead[2 * c + 1, -1])
-        return cls(entries, sums, size, size - float(entries.sum()), edges)
-
-    def silence(self, bins: int) -> None:
-        self.entries[:], self.sums[:], self.edges[:], self.quiet = 0, 0, bins, self.size
-
-    def code(self) -> tuple[Floats, float, int]:
-        """The lengths of symbols, a row a sign, the bits of all, and how many differ."""
-        counts = np.concatenate([[self.size, self.quiet], self.entries.ravel()])
-        logarithms = log2_of(np.where(counts > _UNSEEN, counts, _UNSEEN))
-        lengths = logarithms[0] - logarithms[1:]
-        bits = _sum(counts[1:] * lengths)
-        rows = np.column_stack([lengths[[0, 0]], lengths[1:].reshape(2, -1)])
-        return rows, bits, int((counts[1:] > 0).sum())
-
-
-def _sum(terms: Floats) -> float:
-    return float(np.add.accumulate(terms)[-1]) if len(terms) else 0.0
-
-
-def _nearest_edge(x: float, of: _ClassBins) -> int:
+def _nearest_edge(x: float, of: ClassBins) -> int:
     if not x <= LARGEST:
         return of.bins
     bits = int(np.array([x if x > 0 else 0], np.float32).view(np.uint32)[0])
@@ -146,22 +47,70 @@ def _nearest_edge(x: float, of: _ClassBins) -> int:
 class _CellSearch:
     """Cells under way: the values of levels from 1 on, those in use, and lengths of all classes."""
 
-    def __init__(self, of: _ClassBins, room: Ints) -> None:
-        self.of, self.room = of, room
+    def __init__(self, of: ClassBins, room: Ints) -> None:
+        self.of, self.room, self.even = of, room, False
         self.values, self.used, self.lengths = np.zeros(1), np.zeros(1, np.bool_), list[Floats]()
 
-    def begin_evenly(self, step: float) -> Ints | None:
-        """Even cells without those that are empty; None if there are too many."""
+    def _begin_at(self, edges: Edges, wider: int) -> Edges | None:
+        """Even cells without those that are empty, from `wider` on ever wider; None if too many."""
+        made, width, i = list[int](), 1, 0
+        while i < len(edges):
+            if len(made) >= wider and (len(made) - wider) % 16 == 0:
+                width *= 2
+            low, high = edges[i], edges[i + width] if i + width < len(edges) else self.of.bins
+            i += width
+            if (self.of.ahead[:, high] == self.of.ahead[:, low]).all():
+                continue
+            if len(made) == MOST_CELLS:
+                return None
+            made.append(low)
+        return made
+
+    def _begin_evenly(self, step: float) -> Edges | None:
+        """Even cells; where there are too many, those of large magnitudes are wider."""
         of = self.of
         span = of.first + 1, of.first + of.bins
         found = reference(even_edges)(_FIRST_ZONE * step, step, *span, self.room)
-        places = np.append(self.room[:found] - of.first, of.bins)
-        some = (np.diff(of.ahead[:, places], axis=1) != 0).any(axis=0)
-        edges = np.append(places[:-1][some], of.bins)
-        if len(edges) - 1 > MOST_CELLS:
+        places = (self.room[:found] - of.first).tolist()
+        for wider in range(MOST_CELLS, MOST_CELLS // 2 - 16, -16):
+            made = self._begin_at(places, wider)
+            if made is not None:
+                return made
+        return None
+
+    def _begin_with_all(self, step: float) -> Edges | None:
+        """Even cells, empty ones among them."""
+        made: Edges = []
+        place = _FIRST_ZONE
+        while (edge := _nearest_edge(place * step, self.of)) < self.of.bins:
+            if len(made) == MOST_CELLS:
+                return None
+            made.append(edge)
+            place += 1
+        return made
+
+    def begin(self, step: float, even: bool) -> Ints | None:
+        """The cells to begin with, the same in all classes; None if there are too many."""
+        made = self._begin_with_all(step) if even else self._begin_evenly(step)
+        if made is None:
             return None
-        self.values, self.used = np.zeros(len(edges)), np.zeros(len(edges), np.bool_)
-        return edges
+        self.even = even
+        self.values, self.used = np.zeros(len(made) + 1), np.zeros(len(made) + 1, np.bool_)
+        return np.array([*made, self.of.bins], np.int64)
+
+    def _learn_values(self, entries: Floats, sums: Floats) -> None:
+        """Values are the means of what levels hold, or the multiples that leave least of it."""
+        if not self.even:
+            self.used[1:] = entries > 0
+            np.divide(sums, entries, out=self.values[1:], where=self.used[1:])
+            return
+        level = np.arange(1, len(entries) + 1, dtype=np.float64)
+        last = int(np.flatnonzero(entries > 0)[-1]) + 1 if (entries > 0).any() else 0
+        unit = add_up(level * sums) / add_up(level * level * entries) if last else 0.0
+        self.values, self.used = (
+            np.append(0.0, level * unit)[: last + 1],
+            np.ones(last + 1, np.bool_),
+        )
 
     def _place(self, lengths: list[float], price: float) -> Edges:
         """Where the cheapest level changes."""
@@ -188,32 +137,35 @@ class _CellSearch:
             edges[level - 1] = following
         return edges
 
-    def _count(self, c: int, edges: Ints, price: float) -> tuple[_OneClass, float, int]:
+    def _count(self, c: int, edges: Ints, price: float) -> tuple[ClassInCells, float, int]:
         """A class as its edges say, or as zeros; its bits, and how many symbols differ."""
-        one = _OneClass.of(self.of, c, edges)
+        one = ClassInCells.of(self.of, c, edges)
         lengths, bits, different = one.code()
         values = self.values[1:]
-        gain = _sum((values * (2 * one.sums - values * one.entries)).ravel())
+        gain = add_up((values * (2 * one.sums - values * one.entries)).ravel())
         if price > 0 and gain < price * (bits + float(SYMBOL_BITS * different)):
             one.silence(self.of.bins)
             lengths, bits, different = one.code()
         self.lengths[c] = lengths
         return one, bits, different
 
-    def cells_at(self, step: float, price: float, levels: Bytes | None = None) -> Floats:
+    def cells_at(
+        self, step: float, price: float, even: bool, levels: Bytes | None = None
+    ) -> Floats:
         """Bits and errors of the cells that a step and a price lead to."""
         of, classes = self.of, len(self.of.ahead) // 2
-        even = self.begin_evenly(step)
-        if even is None:
+        begun = self.begin(step, even)
+        if begun is None:
             return np.full(2, np.inf)
-        self.lengths = [np.zeros((2, len(even)))] * classes
+        self.lengths = [np.zeros((2, len(begun)))] * classes
         bits, pairs, entries, sums = 0.0, 0, np.zeros(0), np.zeros(0)
         for turn in range(_ROUNDS + 1):
             bits, pairs = 0.0, 0
-            entries, sums = np.zeros(len(even) - 1), np.zeros(len(even) - 1)
+            cells = len(self.values) - 1
+            entries, sums = np.zeros(cells), np.zeros(cells)
             for c in range(classes):
                 rows = [self._place(own, price) for own in self.lengths[c].tolist()] if turn else []
-                edges = np.array(rows) if turn else np.stack([even, even])
+                edges = np.array(rows) if turn else np.stack([begun, begun])
                 one, taken, different = self._count(c, edges, price if turn else 0.0)
                 bits, pairs = bits + taken, pairs + different
                 for sign in range(2):
@@ -222,34 +174,45 @@ class _CellSearch:
                         widths = np.diff(one.edges[sign], prepend=0)
                         own = np.repeat(np.arange(len(widths)), widths)
                         levels[(2 * c + sign) * of.bins :][: of.bins] = own
-            self.used[1:] = entries > 0
-            np.divide(sums, entries, out=self.values[1:], where=self.used[1:])
+            self._learn_values(entries, sums)
+        return self._found(entries, sums, bits, pairs)
+
+    def _found(self, entries: Floats, sums: Floats, bits: float, pairs: int) -> Floats:
+        """Bits of symbols and tables, and the sum of squared errors."""
         used = self.used[1:]
-        gained = sums[used] * sums[used] / entries[used]
-        error = float(np.subtract.accumulate(np.append(of.energy, gained))[-1])
-        values = _VALUE_BITS * (1 + 2 * int(used.sum()))
-        return np.array([bits + float(values + CLASS_BITS * classes + SYMBOL_BITS * pairs), error])
+        values, cells = self.values[1:][used], np.flatnonzero(used)
+        gained = values * (2 * sums[cells] - values * entries[cells])
+        error = float(np.subtract.accumulate(np.append(self.of.energy, gained))[-1])
+        table = _VALUE_BITS * (1 if self.even else 1 + 2 * len(values))
+        table += CLASS_BITS * (len(self.of.ahead) // 2) + SYMBOL_BITS * pairs
+        return np.array([bits + float(table), error])
 
     def best(
         self, ways: Floats, by_size: bool, limit: float, halvings: int, out: Floats
-    ) -> tuple[float, float] | None:
-        """The step and the price of the best cells, if there are any; their bits and error go to `out`."""
-        best: tuple[float, float] | None = None
+    ) -> tuple[float, float, bool] | None:
+        """Step, price and kind of the best cells, if there are any; what they are goes to `out`."""
+        best: tuple[float, float, bool] | None = None
         asked, left = (0, 1) if by_size else (1, 0)
-        out[:] = np.inf
-        for given, factor, low, high in ways.reshape(-1, WAY).tolist():
+        out[:], least = [np.inf, np.inf, 0, 0, 0], np.inf
+        for given, factor, low, high, kind in ways.reshape(-1, WAY).tolist():
             within, beyond = (high, low) if by_size else (low, high)
             for _ in range(halvings):
                 middle = float(np.sqrt(within * beyond))
                 step = given if given > 0 else middle
                 price = middle if given > 0 else factor * middle * middle
-                found = self.cells_at(step, price)
+                found = self.cells_at(step, price, kind > 0)
                 if not found[asked] <= limit:
                     beyond = middle
                     continue
                 within = middle
-                if found[left] < out[left]:
-                    out[:], best = found, (step, price)
+                unused = limit - float(found[asked])
+                worth = 0.0
+                if price > 0 and not unused > NEARLY * limit:
+                    worth = price * unused if by_size else unused / price
+                if found[left] - worth < least:
+                    least = found[left] - worth
+                    best = step, price, kind > 0
+                    out[:] = [*found, *best]
         return best
 
 
@@ -272,26 +235,29 @@ def search_by_class(
 ) -> int:
     """Write the best of all cells that some ways lead to; -1 if sizes do not fit.
 
-    Best is the least error within so many bits, or the fewest bits within so much error.
+    Best is the least error within so many bits, or the fewest bits within so much error, where a small
+    part of the limit that is left counts for what its price says.
 
-    ways:    four numbers each: a step or 0, a factor, and the lowest and highest to try of what is free. That
-             is the price; or the step where there is none, and then the price is factor * step^2
+    ways:    five numbers each: a step or 0, a factor, the lowest and highest to try of what is free, and 1
+             for even values. Free is the price; or the step where there is none, and then the price is
+             factor * step^2
     room:    for even cells to begin with; lengths: for those of all classes
     levels:  of every class, sign and bin
     values:  of every level; 0 for one out of use
-    out:     bits of symbols and tables, and the sum of squared errors; infinities if none keeps to the limit
+    out:     bits of symbols and tables, and the sum of squared errors; infinities if none keeps to the limit;
+             step, price, and 1 for even values
     """
     if not 1 <= classes <= KEYS or len(sums) != len(ahead) or len(ahead) % (2 * classes):
         return -1
     bins = len(ahead) // (2 * classes) - 1
     if not 1 <= bins <= BINS or len(levels) != 2 * classes * bins or len(ways) % WAY:
         return -1
-    if not _are_rows(len(levels), first, bins) or len(out) != 2:
+    if not are_rows(len(levels), first, bins) or len(out) != FOUND:
         return -1
     if [len(lengths), len(values)] != [2 * classes * (MOST_CELLS + 1), MOST_CELLS + 1]:
         return -1
     shape = 2 * classes, bins + 1
-    search = _CellSearch(_ClassBins(first, ahead.reshape(shape), sums.reshape(shape), energy), room)
+    search = _CellSearch(ClassBins(first, ahead.reshape(shape), sums.reshape(shape), energy), room)
     best = search.best(ways, by_size, limit, halvings, out)
     levels[:], values[:], lengths[:] = 0, 0, 0
     if best is not None:

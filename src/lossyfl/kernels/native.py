@@ -30,7 +30,7 @@ from lossyfl.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ABI = 5
+ABI = 6
 """LFL_ABI in about.c: how kernels are called."""
 
 _SCALARS: dict[str, Any] = {

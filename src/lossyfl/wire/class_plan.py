@@ -117,6 +117,13 @@ def order(symbols: Symbols, counts: Counts, shapes: Shapes) -> ClassOrder | None
     return ClassOrder.of(symbols.astype(np.uint8, copy=False), len(counts), levels)
 
 
+def near(symbols: Symbols, counts: Counts, levels: Levels, passes: int) -> ClassOrder | None:
+    """The classes of symbols with levels near others; None where nothing tells them apart."""
+    given = levels.rows, levels.columns, levels.leans
+    found = _levels_of(symbols, counts, levels.shapes, given, passes)
+    return found and ClassOrder.of(symbols.astype(np.uint8, copy=False), len(counts), found)
+
+
 def plan(
     symbols: Symbols, counts: Counts, shapes: Shapes, given: GivenLevels | None = None
 ) -> ClassPlan | None:
