@@ -93,6 +93,18 @@ def test_symbols_coded_by_class_fill_budgets_too(
     assert np.square(decode(frame) - x).sum() <= np.square(decode(plain) - x).sum()
 
 
+@pytest.mark.parametrize("rate", [3.0, 3.5, 3.8, 4.0, 4.2, 4.5])
+def test_budgets_are_filled_where_symbols_become_too_many_for_classes(
+    rate: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above 256 symbols frames are of order 0 and longer; large magnitudes share cells before."""
+    tried = watch(monkeypatch)
+    x, most = rows_of_all_sizes(300, 100, 0).ravel(), rate * 30_000 / 8
+    _, frame = budgeted(f"{rate}bit", quantizer("deadzone")).make(x, context(tensors=((300, 100),)))
+    assert 0.9 * most <= len(frame) <= most
+    assert len(tried) <= 8
+
+
 def watch(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rooms that will be tried."""
     tried: list[int] = []

@@ -5,7 +5,7 @@ broadcast of a round, not for the initial model or for what a device has missed;
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lossyfl.compressors.base import SendContext, packed, quantized
 from lossyfl.compressors.plans import BudgetPlan, plan
@@ -28,6 +28,9 @@ FINEST = 1e-5
 """The least error that may be asked for: bins are 0.8 % wide, (1 / 128)^2 / 12 is 5e-6."""
 UNUSED = 0.03
 """The part of a budget that may be left over before a finer frame is tried."""
+NARROW = 128
+"""Rooms that differ by less than such a part, on both sides of a budget, lead to no frame between those with
+classes and those without."""
 OVERHEAD = HEADER.size + CHECKSUM.size + 8
 """Bytes of a frame that are neither symbols nor tables, about."""
 
@@ -41,6 +44,7 @@ class _Search:
     room: the one to try
     low:  the largest that led to a frame within the budget, `best`
     high: the smallest that led beyond it
+    codings: of all frames that were made
     """
 
     most: int
@@ -49,6 +53,7 @@ class _Search:
     low: int = 0
     high: int | None = None
     best: tuple[Quantized, bytes] | None = None
+    codings: set[Coding] = field(default_factory=set[Coding])
 
     @property
     def is_over(self) -> bool:
@@ -57,7 +62,9 @@ class _Search:
             return False
         used = len(self.best[1]) >= (1 - UNUSED) * self.most
         finest = int((self.most + max(self.most // 4, 64)) / self.part)
-        return used or self.room <= self.low or self.room > finest
+        narrow = self.high is not None and (self.high - self.low) * NARROW < self.low
+        narrow = narrow and len(self.codings) > 1
+        return used or narrow or self.room <= self.low or self.room > finest
 
     def note(self, made: Quantized, data: bytes) -> None:
         """Take what the room led to, and choose the next."""
@@ -75,7 +82,9 @@ class _Search:
     def _step(self, made: Quantized, data: bytes, left: int) -> int:
         """How much more room, or less, the bytes that are left make."""
         since = 0 if self.best is None else self.room - self.low
-        if read_header(data, len(made.symbols), trusted=True).coding is not Coding.CLASSES:
+        coding = read_header(data, len(made.symbols), trusted=True).coding
+        self.codings.add(coding)
+        if coding is not Coding.CLASSES:
             self.part = 1.0
             return left if left < 0 else max(left, 2 * since)
         self.part = min(8 * max(len(data) - OVERHEAD, 1) / max(_entropy(made), 1.0), 1.0)
