@@ -77,6 +77,20 @@ class TestApp:
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "x.npy.lfl").is_file()
 
+    @pytest.mark.parametrize("asked", ["codec", "run", "bound", "--help", "", "no-such-command"])
+    def test_only_what_is_asked_for_is_made(
+        self, asked: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """All commands where none of them is asked for: for the help, and for what a name may have meant."""
+        app, names = cli.app, {name.split()[0] for name, _ in commands(get_command(cli.app))}
+        for kind in ("registered_groups", "registered_commands"):
+            monkeypatch.setattr(app, kind, getattr(app, kind))
+        cli._leave_out_others([asked] if asked else [])
+        left = [app.registered_groups, app.registered_commands]
+        made = set(get_command(app).commands)
+        assert made == ({asked} if asked in names else names)
+        assert left == [app.registered_groups, app.registered_commands]
+
     def test_help_and_version(self) -> None:
         runner = CliRunner()
         assert "codec" in runner.invoke(cli.app, ["--help"]).output

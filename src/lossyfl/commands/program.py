@@ -5,11 +5,12 @@
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo
 
 from lossyfl.commands import (
     bench,
@@ -66,6 +67,8 @@ def conduct(program: Callable[[], object] | None = None) -> None:
     """Run the program, or another one, as `lossyfl.cli.main` says."""
     warnings.showwarning = _show
     signal.signal(signal.SIGINT, _break)
+    if program is None:
+        _leave_out_others(sys.argv[1:2])
     try:
         (program or app)()
     except _Break:
@@ -77,6 +80,18 @@ def conduct(program: Callable[[], object] | None = None) -> None:
     except LossyflError as error:
         echo(f"lossyfl: {error}", err=True)
         sys.exit(2)
+
+
+def _leave_out_others(asked: Sequence[str]) -> None:
+    """Keep the command that is asked for: typer makes all of them, which takes longer than to code a file."""
+    groups = [each for each in app.registered_groups if each.name in asked]
+    commands = [each for each in app.registered_commands if _name_of(each) in asked]
+    if groups or commands:
+        app.registered_groups, app.registered_commands = groups, commands
+
+
+def _name_of(command: CommandInfo) -> str:
+    return command.name or getattr(command.callback, "__name__", "").replace("_", "-")
 
 
 def _break(number: int, frame: FrameType | None) -> None:

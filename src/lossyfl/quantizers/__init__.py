@@ -1,6 +1,6 @@
 """Quantizers: a float vector becomes symbols and a table. One file each; they know no learning."""
 
-import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 
@@ -26,6 +26,14 @@ def _load_all() -> None:
         importlib.import_module(f"{__name__}.{module.name}")
 
 
+def _load(name: str) -> None:
+    """Import the module of this name, which registers the quantizer; all, where that is not enough."""
+    if name.isidentifier() and importlib.util.find_spec(f"{__name__}.{name}"):
+        importlib.import_module(f"{__name__}.{name}")
+    if name not in _registry.names():
+        _load_all()
+
+
 def quantizer(spec: str) -> Quantizer:
     """The quantizer that `name:key=value,...` describes.
 
@@ -34,8 +42,9 @@ def quantizer(spec: str) -> Quantizer:
     >>> quantizer("rotated+stochastic:levels=50")
     Rotated(inner=Stochastic(levels=50, scale='model'), signs='fresh')
     """
-    _load_all()
-    made = _registry.build(spec.removeprefix(ROTATED))
+    inner = spec.removeprefix(ROTATED)
+    _load(inner.partition(":")[0])
+    made = _registry.build(inner)
     if spec.startswith(ROTATED):
         from lossyfl.quantizers.rotated import Rotated
 
