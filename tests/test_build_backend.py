@@ -16,8 +16,9 @@ NONE = "ERROR: No matching distribution found for ziglang"
 def backend(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The backend above one that asks for cmake, on a machine without a compiler, whose registry has all."""
     package, below = ModuleType("scikit_build_core"), ModuleType("scikit_build_core.build")
-    below.get_requires_for_build_wheel = below.get_requires_for_build_editable = lambda _: ["cmake"]
-    package.build = below
+    for kind in ("wheel", "editable"):
+        setattr(below, f"get_requires_for_build_{kind}", lambda _: ["cmake"])
+    setattr(package, "build", below)  # noqa: B010 - types know of no such attribute
     monkeypatch.setitem(sys.modules, package.__name__, package)
     monkeypatch.setitem(sys.modules, below.__name__, below)
     monkeypatch.setenv("PATH", "")

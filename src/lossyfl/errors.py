@@ -18,7 +18,6 @@ What runs as asked and will not end well is a Caution, a warning: it is said bef
 One grammar for wrong arguments: "levels of Stochastic must be an int in [1, 32767], got 0".
 """
 
-import difflib
 from collections.abc import Iterable
 
 LONGEST = 2000
@@ -146,6 +145,8 @@ def one_of(names: Iterable[str], got: str) -> str:
     >>> one_of(["stochastic", "sign"], "stocastic")
     'one of sign, stochastic (did you mean stochastic?)'
     """
+    import difflib  # seldom needed, and slow to import
+
     known = sorted(names)
     near = difflib.get_close_matches(got, known, n=1, cutoff=0.5)
     hint = f" (did you mean {near[0]}?)" if near else ""

@@ -65,6 +65,24 @@ def garbage(package: Path) -> None:
     (package / "kernels" / "_kernels.so").write_bytes(b"\x7fELF" + bytes(60))
 
 
+def incomplete(package: Path) -> None:
+    """Let the library lack a kernel, as one that was not built again."""
+    library = next(found for each in native_folders() if (found := each / "_kernels.so").exists())
+    without = library.read_bytes().replace(b"lfl_look_up_u8", b"lfl_look_up_xx")
+    (package / "kernels" / "_kernels.so").write_bytes(without)
+
+
+def cut(package: Path) -> None:
+    """Leave the first half of the library there."""
+    library = next(found for each in native_folders() if (found := each / "_kernels.so").exists())
+    (package / "kernels" / "_kernels.so").write_bytes(library.read_bytes()[: 1 << 16])
+
+
+def folder(package: Path) -> None:
+    """Put a folder there, which cannot be read either."""
+    (package / "kernels" / "_kernels.so").mkdir()
+
+
 def older(package: Path) -> None:
     """Put this library beside sources of another version."""
     path = package / "kernels" / "native.py"
@@ -86,6 +104,9 @@ def native_folders() -> list[Path]:
         (nothing, "this install has no native kernels"),
         (garbage, "cannot be loaded"),
         (older, "is of another version"),
+        (incomplete, "are not all there"),
+        (cut, "cannot be loaded (its end is missing)"),
+        (folder, "cannot be loaded"),
     ],
 )
 def test_the_references_take_over(

@@ -16,11 +16,11 @@ Where there is no library, or one that is not of these sources, the references w
 
 import ctypes
 import operator
+import os
 import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -59,8 +59,8 @@ _ARRAYS: dict[str, tuple[np.dtype[Any], ...]] = {
 class Library:
     """The shared library; `level` is the suffix of the kernels for this processor, empty for those of any."""
 
-    def __init__(self, path: Path) -> None:
-        self._library = ctypes.CDLL(str(path))
+    def __init__(self, path: str) -> None:
+        self._library = ctypes.CDLL(path)
         self._library.lfl_abi.restype = ctypes.c_int64
         self._library.lfl_level.restype = ctypes.c_char_p
         self.abi: int = self._library.lfl_abi()
@@ -79,10 +79,12 @@ def _load() -> Library | None:
     import lossyfl.kernels
 
     for folder in lossyfl.kernels.__path__:
-        path = Path(folder) / f"_kernels{suffix}"
-        if not path.exists():
+        path = f"{folder}{os.sep}_kernels{suffix}"
+        if not os.path.exists(path):  # noqa: PTH110 - importing pathlib takes longer than loading
             continue
         try:
+            if _is_cut(path):
+                raise OSError("its end is missing")
             library = Library(path)
         except (OSError, AttributeError) as error:
             _warn(f"{path} cannot be loaded ({error})")
@@ -93,6 +95,18 @@ def _load() -> Library | None:
         return library
     _warn("this install has no native kernels")
     return None
+
+
+def _is_cut(path: str) -> bool:
+    """Whether an ELF file lacks its end, where its table of sections is: a loader does not see it, and crashes."""
+    with open(path, "rb") as file:  # noqa: PTH123 - as above
+        head, size = file.read(64), file.seek(0, os.SEEK_END)
+    if head[:4] != b"\x7fELF":
+        return False
+    order = "little" if head[5] == 1 else "big"
+    table, entry = (slice(40, 48), 58) if head[4] == 2 else (slice(32, 36), 46)
+    each, count = (int.from_bytes(head[at : at + 2], order) for at in (entry, entry + 2))
+    return int.from_bytes(head[table], order) + each * count > size
 
 
 def _warn(what: str) -> None:
@@ -124,7 +138,10 @@ def native(signature: str) -> Callable[[F], F]:
         )  # C says nothing of overflow either; callers check
         kernel: Any = reference
         if LIBRARY is not None:
-            kernel = _bound(reference.__name__, words.split(), result, LIBRARY.level)
+            try:
+                kernel = _bound(reference.__name__, words.split(), result, LIBRARY.level)
+            except AttributeError:
+                _warn("the native kernels are not all there")
         kernel.reference = reference
         kernel.natives = partial(_natives, reference.__name__, words.split(), result)
         return kernel

@@ -1,7 +1,6 @@
 """Quantizers: a float vector becomes symbols and a table. One file each; they know no learning."""
 
 import importlib.util
-import pkgutil
 from functools import cache
 
 from lossyfl.registry import Registry
@@ -22,6 +21,8 @@ ROTATED = "rotated+"
 @cache
 def _load_all() -> None:
     """Import every module of this package, so that each registers itself."""
+    import pkgutil
+
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
 
