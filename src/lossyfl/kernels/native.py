@@ -98,7 +98,7 @@ def _load() -> Library | None:
 
 
 def _is_cut(path: str) -> bool:
-    """Whether an ELF file lacks its end, where its table of sections is: a loader does not see it, and crashes."""
+    """Whether an ELF file lacks its end, its table of sections: loaders do not see that, and crash."""
     with open(path, "rb") as file:  # noqa: PTH123 - as above
         head, size = file.read(64), file.seek(0, os.SEEK_END)
     if head[:4] != b"\x7fELF":
