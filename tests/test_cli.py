@@ -14,6 +14,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from lossyfl import cli
+from lossyfl.commands import program
 
 
 def run(*arguments: str | Path, code: int = 0) -> str:
@@ -85,7 +86,7 @@ class TestApp:
         app, names = cli.app, {name.split()[0] for name, _ in commands(get_command(cli.app))}
         for kind in ("registered_groups", "registered_commands"):
             monkeypatch.setattr(app, kind, getattr(app, kind))
-        cli._leave_out_others([asked] if asked else [])
+        program._leave_out_others([asked] if asked else [])
         left = [app.registered_groups, app.registered_commands]
         made = {name.split()[0] for name, _ in commands(get_command(app))}
         assert made == ({asked} if asked in names else names)
