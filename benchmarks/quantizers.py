@@ -25,7 +25,7 @@ from lossyfl.wire.codec import decode
 from lossyfl.wire.header import FrameMeta
 
 PEER = "stochastic:levels=2"
-FIXED = (PEER, "sign", "natural", "qsgd:levels=256", "eden:bits=1", "eden:bits=2")
+FIXED = (PEER, "dyadic", "sign", "natural", "qsgd:levels=256", "eden:bits=1", "eden:bits=2")
 RATES = ("0.5bit", "2bit")
 ENTRIES = (10**4, 10**5, 10**6, 10**7)
 REPEATS = {10**4: 101, 10**5: 41, 10**6: 15, 10**7: 5}

@@ -26,7 +26,9 @@ SPECS = (
 
 def theta(t: int) -> Vector:
     """A model that goes somewhere, and to and fro on the way."""
-    return laplace(D, 1) + np.float32(0.02 * t) * laplace(D, 2) + np.float32(0.05) * laplace(D, t)
+    way, noise = np.float32(0.02 * t) * laplace(D, 2), np.float32(0.05) * laplace(D, t)
+    model: Vector = laplace(D, 1) + way + noise
+    return model
 
 
 class Federation:

@@ -15,9 +15,8 @@ D = 50
 STEP = np.float32(2.0**-8)
 HELD = np.round(laplace(D) / STEP) * STEP
 MOVE = np.round(laplace(D, 1) / STEP) * STEP
-RIGHT = FrameMeta(
-    kind=Kind.MERGED, round=9, since=4, digest=digest(HELD), result=digest(HELD + MOVE)
-)
+MOVED: Vector = HELD + MOVE
+RIGHT = FrameMeta(kind=Kind.MERGED, round=9, since=4, digest=digest(HELD), result=digest(MOVED))
 
 
 def device(spec: str = "lfl:grid=true") -> Device:
@@ -40,7 +39,7 @@ def test_the_right_one_is_taken_and_the_same_again_passed_over() -> None:
     for _ in range(2):
         receive(made, MOVE, RIGHT)
         assert made.held.round == 9
-        assert made.estimate.tobytes() == (HELD + MOVE).tobytes()
+        assert made.estimate.tobytes() == MOVED.tobytes()
 
 
 @pytest.mark.parametrize(
