@@ -15,7 +15,6 @@ from lossyfl.links import Gridded
 from lossyfl.links.gridded import is_exact
 from lossyfl.links.tracked import TrackedState
 from lossyfl.quantizers.dyadic import Dyadic
-from lossyfl.types import Vector
 from lossyfl.wire.codec import decode
 from lossyfl.wire.frame import pack_raw
 from lossyfl.wire.grid import step_of
@@ -50,7 +49,7 @@ def test_no_step_is_too_fine_for_the_estimate() -> None:
     """Else an update that hardly matters would leave no room above the grid."""
     link = scheme("lean:grid=true").downlink
     start = f32([1.5] * D)
-    x: Vector = start + np.float32(1e-6) * laplace(D)
+    x = (start + 1e-6 * laplace(D)).astype(np.float32)
     sent = link.send(x, TrackedState(estimate=start), context(1))
     assert step_of(sent.state.estimate) >= FINEST * power_above(start) == 2.0**-19
 
