@@ -1,5 +1,7 @@
 """Options of schemes as Python has them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,8 @@ def test_numbers_truth_values_and_quantizers() -> None:
     same = scheme("lean:down=stochastic(levels=5),up_budget=5000B,predict=true")
     assert made == same
     assert made.spec == same.spec
-    assert scheme("lfl:q1=3", q2=np.int64(4)) == scheme("lfl:q1=3,q2=4")
+    four: Any = np.int64(4)
+    assert scheme("lfl:q1=3", q2=four) == scheme("lfl:q1=3,q2=4")
     assert scheme("lean", down_budget="0.5bit") == scheme("lean:down_budget=0.5bit")
     assert with_options("mine:make", {}, {"keep": 0.5}) == "mine:make:keep=0.5"
     assert with_options("lfl", {}, {"q1": None}) == "lfl"

@@ -10,6 +10,8 @@ from lossyfl.results.experiment import Experiment, experiment
 from lossyfl.results.settings import check_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lossyfl.protocol.options import Option
     from lossyfl.protocol.scheme import Scheme
     from lossyfl.simulation.given import Given
@@ -22,7 +24,7 @@ BUDGETS = ("down_budget", "up_budget", "first_budget")
 class Common(TypedDict, total=False):
     """The settings of an `Experiment`, as Python has them, but for its scheme."""
 
-    task: "str | Task"
+    task: "str | Task | Callable[[], Task]"
     rounds: int | None
     devices: int | None
     tau: int | None

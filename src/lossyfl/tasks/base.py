@@ -89,12 +89,13 @@ class Task:
     parts: Parts | None = None
 
     def __post_init__(self) -> None:
-        told, said = self.metric, {"better": self.better, "unit": self.unit, "score": self.score}
+        told = self.metric
         first = told if isinstance(told, str | Metric) else next(iter(told), "")
-        for what, value in said.items() if isinstance(first, Metric) else ():
-            if value is not None:
-                allowed = f"left out: the Metric {first.name} has its own"
-                raise InputError(what, of=f"the task {self.name}", allowed=allowed, got=value)
+        if isinstance(first, Metric):
+            for what in ("better", "unit", "score"):
+                if (value := getattr(self, what)) is not None:
+                    allowed = f"left out: the Metric {first.name} has its own"
+                    raise InputError(what, of=f"the task {self.name}", allowed=allowed, got=value)
         check_names(self.metrics, of=f"the task {self.name}")
 
     @property
