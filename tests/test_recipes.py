@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def recipe(name: str) -> str:
     return BLOCK.findall(section[1])[0]
 
 
-def run(folder: Path, *arguments: str) -> dict[str, object]:
+def run(folder: Path, *arguments: str) -> dict[str, Any]:
     """The summary of a run of the command line in that folder."""
     command = [sys.executable, "-m", "lossyfl", "run", *arguments, "--out", "out"]
     subprocess.run(command, cwd=folder, env=os.environ, check=True, capture_output=True)

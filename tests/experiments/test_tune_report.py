@@ -30,7 +30,7 @@ def test_the_choice_stands_above_the_curves_of_all_runs(tmp_path: Path) -> None:
     chosen = choice(ASK, found, confidence=0.95, samples=200, budgets=False)
     path = write_tune(found, chosen, tmp_path)
     assert path == tmp_path / "report.html"
-    page = path.read_text()
+    page = (tmp_path / "report.html").read_text()
     assert page.index("The choice") < page.index('id="h-metric"')
     assert "lfl is the choice of 3 schemes (fewest bytes)" in page
     shown = explained(found, chosen).html

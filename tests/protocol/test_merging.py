@@ -27,8 +27,7 @@ SPECS = (
 def theta(t: int) -> Vector:
     """A model that goes somewhere, and to and fro on the way."""
     way, noise = np.float32(0.02 * t) * laplace(D, 2), np.float32(0.05) * laplace(D, t)
-    model: Vector = laplace(D, 1) + way + noise
-    return model
+    return (laplace(D, 1) + way + noise).astype(np.float32)
 
 
 class Federation:

@@ -13,9 +13,9 @@ from lossyfl.wire.frame import pack_raw
 
 D = 50
 STEP = np.float32(2.0**-8)
-HELD = np.round(laplace(D) / STEP) * STEP
-MOVE = np.round(laplace(D, 1) / STEP) * STEP
-MOVED: Vector = HELD + MOVE
+HELD = (np.round(laplace(D) / STEP) * STEP).astype(np.float32)
+MOVE = (np.round(laplace(D, 1) / STEP) * STEP).astype(np.float32)
+MOVED: Vector = (HELD + MOVE).astype(np.float32)
 RIGHT = FrameMeta(kind=Kind.MERGED, round=9, since=4, digest=digest(HELD), result=digest(MOVED))
 
 

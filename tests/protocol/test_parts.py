@@ -4,8 +4,9 @@ import pytest
 
 from lossyfl import InputError, scheme
 from lossyfl.compressors import Rounded, Snapped
+from lossyfl.compressors.levels import levels
 from lossyfl.links import Gridded, Tracked
-from lossyfl.protocol.parts import check_grid, check_snaps, first, levels, tracked
+from lossyfl.protocol.parts import check_grid, check_snaps, first, tracked
 from lossyfl.quantizers.dyadic import Dyadic
 from lossyfl.quantizers.stochastic import Stochastic
 

@@ -131,8 +131,13 @@ def _search(
 
     race = Race(seeds=goal.seeds, confidence=goal.confidence)
     unknown = Metric(name="metric")  # what it is, the task says when it is loaded
-    kept = {"keep": goal.keep, "tolerance": goal.tolerance}
-    question = Question(tensors=(), metric=unknown, extra=goal.extra, **kept)
+    question = Question(
+        tensors=(),
+        metric=unknown,
+        keep=goal.keep,
+        tolerance=goal.tolerance,
+        extra=goal.extra,
+    )
     schemes = words(question, *budgets)
     base, workers = training.settle(settings, how, schemes, quiet=output.quiet)
     from lossyfl.simulation.setup import prepare

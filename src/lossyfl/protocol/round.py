@@ -47,7 +47,8 @@ def sample(
             raise InputError(name, of="sample", allowed=allowed, got=value)
     count = max(1, int(fraction * len(devices) + 0.5))
     bits = stream(seed, purpose="participants", round=round).bits(0, len(devices))
-    order = [devices[place] for place in np.argsort(bits, kind="stable").tolist()]
+    places: list[int] = np.argsort(bits, kind="stable").tolist()
+    order = [devices[place] for place in places]
     near = min(int(recent * count + 0.5), count - 1)
     if near:  # sorting keeps the random order of those who hold the same
         newest = sorted(order, key=held, reverse=True)[:near]
