@@ -29,7 +29,7 @@ NEAR_FACTORS, NEAR_STEPS = (0.7, 1.3), (0.6, 1.5)
 """The same beside cells that were found, as parts of theirs."""
 FILLING = (0.85, 1.02)
 """Steps to try for cells that use all of what is asked for."""
-HALVINGS, NEAR_HALVINGS = 5, 4
+HALVINGS, NEAR_HALVINGS = 7, 5
 SMALL_VALUES = 100
 """Values that take less than this part of all need not be even."""
 MOST_BINS = 1 << 21
