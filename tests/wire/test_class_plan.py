@@ -9,7 +9,7 @@ from tests.kernels.tensors import entries_of, symbols_of
 from lossyfl import InputError, decode, encode, quantizer, stream
 from lossyfl.kernels.classes import keys_of
 from lossyfl.types import GivenLevels, Quantized, UniformTable
-from lossyfl.wire.class_plan import ClassOrder, order, plan
+from lossyfl.wire.class_plan import ClassOrder, near, order, plan
 from lossyfl.wire.frame import pack
 from lossyfl.wire.header import FrameMeta
 
@@ -40,6 +40,18 @@ def test_class_of_an_entry_is_that_of_its_key() -> None:
     expected = np.where(down, 2 * found.classes - 1 - own, own)
     assert np.array_equal(found.classes_of_entries(), expected)
     assert found.starts.tolist() == [int((own < c).sum()) for c in range(found.classes + 1)]
+
+
+def test_levels_near_others_cost_no_more_than_they_save() -> None:
+    """Where nearly nothing is sent, fewer levels are told."""
+    sparse = SYMBOLS.copy()
+    sparse[np.arange(len(sparse)) % 7 > 0] = 2
+    counts, levels = np.bincount(sparse, minlength=5), made().levels
+    nearer = near(sparse, counts, levels, 2)
+    assert nearer is not None
+    assert nearer.levels_nbytes() < made().levels_nbytes()
+    kept = ClassOrder.of(sparse, 5, levels)
+    assert nearer.plan().nbytes < kept.plan().nbytes
 
 
 def test_levels_are_a_part_of_the_side_information() -> None:
