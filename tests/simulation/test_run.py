@@ -9,6 +9,7 @@ from lossyfl import InputError
 from lossyfl.results.directory import Results
 from lossyfl.results.experiment import Experiment
 from lossyfl.simulation import run as module
+from lossyfl.simulation.given import Given
 from lossyfl.simulation.run import resume, run
 from lossyfl.simulation.setup import Setup, prepare
 
@@ -83,10 +84,10 @@ class TestFolder:
     def test_a_run_that_was_quicker_is_not_removed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def slow_prepare(asked: Experiment, data_dir: Path | None) -> Setup:
+        def slow_prepare(asked: Experiment, data_dir: Path | None, given: Given) -> Setup:
             monkeypatch.undo()
             run(replace(BASE, seed=9), tmp_path / "out")
-            return prepare(asked, data_dir)
+            return prepare(asked, data_dir, given)
 
         monkeypatch.setattr(module, "prepare", slow_prepare)
         with pytest.raises(InputError, match="must be a new folder"):
