@@ -48,6 +48,8 @@ REPEATS = {
     ("choose_levels", 8): "{0} > 2 && {0} < 17 ? 2 : {0}",
 }
 """Arguments that say how often to do something, and nothing of memory: more than a few only take time."""
+ALL_GOOD_IS_MINUS_1 = ("pop_segments", "pop_classes", "pop_wide")
+"""Kernels that name the first bad segment, and refuse with -2."""
 SLOTS = 256
 """Kernels that a tally has room for."""
 PLAIN_EVERY = 30
@@ -68,7 +70,8 @@ def _case(number: int, name: str, signature: str) -> str:
         lines.append(f"{of} a{i} = ({of})read_{'d' if word in 'fd' else 'u'}();")
         given.append(REPEATS.get((name, i), "{}").format(f"a{i}"))
     call = f"{TYPES[result]} r = CALL({name})({', '.join(given)});"
-    tally = f"tally->calls[{number}]++, tally->accepted[{number}] += r >= 0;"
+    least = -1 if name in ALL_GOOD_IS_MINUS_1 else 0
+    tally = f"tally->calls[{number}]++, tally->accepted[{number}] += r >= {least};"
     return f"case {number}: {{ {' '.join(lines)} {call} {tally} break; }}"
 
 
