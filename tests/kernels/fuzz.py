@@ -42,10 +42,10 @@ SEEDS = 150
 """Recorded calls of every kernel to begin with."""
 INTERRUPTED = 128 + signal.SIGINT
 REPEATS = {
-    ("search_steps", 9): "{0} > 5 ? 5 : {0}",
-    ("step_for_bits", 5): "{0} > 5 ? 5 : {0}",
-    ("search_by_class", 8): "{0} > 5 ? 5 : {0}",
-    ("choose_levels", 8): "{0} > 2 && {0} < 17 ? 2 : {0}",
+    ("search_steps", 9): "{0} > 2 ? 2 : {0}",
+    ("step_for_bits", 5): "{0} > 2 ? 2 : {0}",
+    ("search_by_class", 8): "{0} > 2 ? 2 : {0}",
+    ("choose_levels", 6): "{0} > 2 && {0} < 17 ? 1 + {0} % 2 : {0}",
 }
 """Arguments that say how often to do something, and nothing of memory: more than a few only take time."""
 ALL_GOOD_IS_MINUS_1 = ("pop_segments", "pop_classes", "pop_wide")
