@@ -18,7 +18,8 @@ ITEM = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i64": 8, "f32": 4, "f64": 8, "b"
 LONGEST = 4096
 """Bytes of an input: LONGEST_INPUT in attack.c."""
 
-LONGEST_CONTENT = 2200
+LONGEST_CONTENT = (2200, 800, 250)
+"""Bytes of an array, the most that lets the whole call fit."""
 LONGEST_WRITTEN = 256
 LARGE = 1024
 SHORTEST_RUN = 4
@@ -60,12 +61,17 @@ def _arguments(kernel: str, words: Sequence[str], data: bytes) -> Call:
 
 
 def encoded(number: int, kernel: str, words: Sequence[str], call: Call) -> bytes:
-    """A call as an input."""
+    """A call as an input, with as much of its arrays as there is room for."""
+    tried = (_encoded(number, kernel, words, call, most) for most in LONGEST_CONTENT)
+    return next((made for made in tried if len(made) <= LONGEST), bytes(LONGEST + 1))
+
+
+def _encoded(number: int, kernel: str, words: Sequence[str], call: Call, most: int) -> bytes:
     large = any(isinstance(argument, np.ndarray) and len(argument) >= LARGE for argument in call)
     out, lengths = bytearray([number, 128 * large]), list[int]()
     for word, argument in zip(words, call, strict=True):
         if isinstance(argument, np.ndarray):
-            content = _content(argument, item(kernel, word), written=word.endswith("!"))
+            content = _content(argument, item(kernel, word), most, written=word.endswith("!"))
             out += _length(len(argument), lengths) + content
             lengths.append(len(argument))
         elif word in "fd":
@@ -107,12 +113,12 @@ def _length(n: int, lengths: Sequence[int]) -> bytes:
     )
 
 
-def _content(array: NDArray[np.uint64], size: int, *, written: bool) -> bytes:
+def _content(array: NDArray[np.uint64], size: int, most: int, *, written: bool) -> bytes:
     """All elements: runs of four and more that are alike or a ramp, and the others between them.
 
     Too many of them are cut short; where a kernel writes, they are what happened to be there, and zeros do.
     """
-    most = LONGEST_WRITTEN if written else LONGEST_CONTENT
+    most = min(most, LONGEST_WRITTEN) if written else most
     out, at, literal = bytearray(), 0, 0
     steps = np.diff(array).view(np.int64)
     ends = np.append(np.flatnonzero(np.diff(steps)) + 2, len(array))
