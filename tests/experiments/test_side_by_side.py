@@ -2,7 +2,7 @@
 
 import os
 import signal
-import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from lossyfl.simulation.watcher import Silent
 NO_TIME = Seconds(
     broadcast=0, devices=0, aggregate=0, evaluate=0, save=0, total=0, training=0, coding=0
 )
+LONG = 20_000
+"""Rounds that are not over when another process has had its first, however busy the machine."""
 CARRIED = "adam:moments=carried"
 
 
@@ -52,15 +54,29 @@ def test_the_same_bits_as_one_after_the_other(tmp_path: Path) -> None:
         assert len(mine) == 5
 
 
+def once_both_train(act: Callable[[], object]) -> Callable[[int, Event], None]:
+    """A listener that acts once, when the first two runs both have a round behind them."""
+    training = set[int]()
+
+    def listener(index: int, event: Event) -> None:
+        before = len(training)
+        if isinstance(event, Round):
+            training.add(index)
+        if before < 2 <= len(training):
+            act()
+
+    return listener
+
+
 def test_a_killed_run_stops_all_and_the_same_call_goes_on(tmp_path: Path) -> None:
-    runs = planned(tmp_path, rounds=400)
+    runs = planned(tmp_path, rounds=LONG)
     process = list[int]()
+    kill = once_both_train(lambda: os.kill(process[0], signal.SIGKILL))
 
     def kill_the_first(index: int, event: Event) -> None:
         if index == 0 and isinstance(event, Begun):
             process.append(event.process)
-        elif index == 0 and isinstance(event, Round):
-            os.kill(process[0], signal.SIGKILL)
+        kill(index, event)
 
     with pytest.raises(Stopped, match=r"the process of .*lossless-0 ended with code -9"):
         play_side_by_side(runs, jobs=2, workers=1, data_dir=None, listener=kill_the_first)
@@ -72,17 +88,11 @@ def test_a_killed_run_stops_all_and_the_same_call_goes_on(tmp_path: Path) -> Non
 
 
 def test_ctrl_c_is_passed_on(tmp_path: Path) -> None:
-    runs = planned(tmp_path, rounds=400)
-    wished = threading.Event()
-
-    def wish(_index: int, event: Event) -> None:
-        if isinstance(event, Round) and not wished.is_set():
-            wished.set()
-            os.kill(os.getpid(), signal.SIGINT)
-
+    runs = planned(tmp_path, rounds=LONG)
+    wish = once_both_train(lambda: os.kill(os.getpid(), signal.SIGINT))
     assert not play_side_by_side(runs, jobs=2, workers=1, data_dir=None, listener=wish)
     assert [run.state for run in runs[:2]] == ["interrupted"] * 2
-    assert 0 < max(run.done for run in runs) < 400
+    assert all(0 < run.done < LONG for run in runs[:2])
     assert runs[2].state == ""
 
 
