@@ -47,9 +47,10 @@ def sample(
             raise InputError(name, of="sample", allowed=allowed, got=value)
     count = max(1, int(fraction * len(devices) + 0.5))
     bits = stream(seed, purpose="participants", round=round).bits(0, len(devices))
-    places: list[int] = np.argsort(bits, kind="stable").tolist()
-    order = [devices[place] for place in places]
     near = min(int(recent * count + 0.5), count - 1)
+    places = np.argsort(bits, kind="stable")  # a random order; with `recent` all of it is needed
+    drawn: list[int] = places[: None if near else count].tolist()
+    order = [devices[place] for place in drawn]
     if near:  # sorting keeps the random order of those who hold the same
         newest = sorted(order, key=held, reverse=True)[:near]
         chosen = set(newest)
