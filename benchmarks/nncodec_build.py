@@ -9,8 +9,8 @@ from lossyfl.errors import InputError
 
 PACKAGE = "nncodec==2.1.3"
 NEEDED = ("numpy<2", f"torch=={version('torch').partition('+')[0]}")
-"""What its codec needs; it lists more, for examples with pictures (`nncodec_jobs`). Torch as it is here: another
-may bring gigabytes for GPUs."""
+"""What its codec needs; it lists more, for examples with pictures (`nncodec_jobs`).
+Torch as it is here: another may bring gigabytes for GPUs."""
 JOBS = Path(__file__).with_name("nncodec_jobs.py")
 
 
