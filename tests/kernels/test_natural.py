@@ -31,3 +31,9 @@ def test_powers_of_two_are_themselves() -> None:
 
 def test_arrays_that_do_not_fit() -> None:
     refuses(draw_powers, np.zeros(3, np.uint32), 1, 2, 0, np.zeros(2, np.uint16))
+
+
+def test_the_last_entries_of_a_stream_wrap_around() -> None:
+    """Nobody has a vector as long; the sum of `start` and a place in it is no signed overflow all the same."""
+    x = np.full(2500, 0x3FC00000, dtype=np.uint32)
+    agree(draw_powers, x, 3, 4, 2**63 - 1, np.zeros(2500, dtype=np.uint16))

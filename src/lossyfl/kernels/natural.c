@@ -26,7 +26,7 @@ int64_t KERNEL(draw_powers)(const uint32_t *restrict x, int64_t x_len, uint64_t 
   uint32_t bits[DRAWN];
   for (int64_t at = 0; at < x_len; at += DRAWN) {
     const int64_t count = x_len - at < DRAWN ? x_len - at : DRAWN;
-    draw_bits(a, b, (uint64_t)(start + at), bits, count);
+    draw_bits(a, b, (uint64_t)start + (uint64_t)at, bits, count);
     for (int64_t i = 0; i < count; i++) codes[at + i] = drawn_power(x[at + i], bits[i]);
   }
   return 0;
