@@ -51,7 +51,6 @@ def test_commands_that_train_name_the_extra(command: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        "from lossyfl.tasks import Task",
         "from lossyfl.tasks.models import linear",
         "from lossyfl.simulation.run import run",
         "import lossyfl.tasks; lossyfl.tasks.task('digits')",

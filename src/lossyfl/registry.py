@@ -109,10 +109,7 @@ class Registry(Generic[T]):
         return self.parse(spec)[1]
 
     def canonical(self, spec: str) -> str:
-        """The same for all spellings of the same thing: what is not its default, sorted.
-
-        So it stays the same when later versions have more options.
-        """
+        """One spelling for all of the same thing, also in later versions: what is no default, sorted."""
         name, options = _split(spec, self._makers)
         maker = self._own(name) if ":" in name else self._makers[name]
         known = inspect.signature(maker).parameters

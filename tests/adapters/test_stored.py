@@ -63,7 +63,7 @@ def test_the_checkpoint_of_a_training_opens() -> None:
 
 
 def test_messages_of_this_format_are_the_same_bytes() -> None:
-    assert FORMAT == "1.5", "messages of another format need a recording of their own"
+    assert FORMAT == "1.6", "messages of another format need a recording of their own"
     assert len(MESSAGES) == 12
     for message in MESSAGES:
         records = records_of(message)

@@ -60,6 +60,7 @@ def test_errors_of_all_kinds_are_only_shown(
         raise error
 
     monkeypatch.setattr(program, "app", fail)
+    monkeypatch.setattr(program, "_leave_out_others", lambda _: None)
     monkeypatch.setattr(program, "_said", set[str]())
     monkeypatch.setattr(program.signal, "signal", lambda *_: None)
     with warnings.catch_warnings(action="always"), pytest.raises(SystemExit):

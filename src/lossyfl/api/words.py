@@ -33,6 +33,7 @@ class Common(TypedDict, total=False):
     lr: str | float | None
     partition: str | None
     participation: float
+    ask_recent: float
     drop_out: float
     slow: float
     listen: str
