@@ -34,6 +34,6 @@ def test_arrays_that_do_not_fit() -> None:
 
 
 def test_the_last_entries_of_a_stream_wrap_around() -> None:
-    """Nobody has a vector as long; the sum of `start` and a place in it is no signed overflow all the same."""
+    """Nobody has a vector as long; the sum of `start` and a place in it must not overflow all the same."""
     x = np.full(2500, 0x3FC00000, dtype=np.uint32)
     agree(draw_powers, x, 3, 4, 2**63 - 1, np.zeros(2500, dtype=np.uint16))
