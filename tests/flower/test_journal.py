@@ -17,6 +17,7 @@ from tests.flower.grid import LocalGrid
 from tests.flower.test_one_answer import adding_app
 
 from lossyfl.flower import LossyStrategy, lossy_mod
+from lossyfl.report.text import size_down
 from lossyfl.results import ledger_file
 from lossyfl.results.records import read_rounds
 
@@ -134,7 +135,8 @@ class TestReport:
         assert float(line["saving_down"]) == pytest.approx(models / nbytes)
         assert float(line["accuracy_last"]) == 0.125
         assert "counted for every device that is sent them" in table.read_text()
-        assert f"| {nbytes / 1e3:.1f} kB, of which catch-up " in table.read_text()
+        late = sum(entry.nbytes for entry in handed if entry.kind == "catch-up")  # by who is asked
+        assert f"| {size_down(nbytes, late)} |" in table.read_text()
         assert "12.50 %" in table.read_text()
         assert f'data-value="{float(nbytes)}"' in page.read_text()
         assert f'data-value="{models / nbytes}"' in page.read_text()
