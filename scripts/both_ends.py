@@ -11,7 +11,6 @@ instead of levels. Levels: chosen anew as differences from those of the last fra
 contexts and without; and from nothing, which is what choosing them otherwise saves without any history.
 """
 
-import argparse
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 from scripts.contexts import ClassFrame, levels_nbytes, priced_frame
 from scripts.relative_levels import flat, nearer
+from scripts.shapes import arguments
 
 from lossyfl.compressors.base import AbstractWrapper, SendContext, packed
 from lossyfl.results.directory import Results
@@ -198,15 +198,7 @@ def _saved(frame: ClassFrame, before: Levels) -> tuple[ClassFrame, float]:
 
 def main() -> None:
     """Measure every scheme."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("task")
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--schemes", nargs="+", default=SCHEMES)
-    for name, kind in {"devices": int, "tau": int, "batch": int}.items():
-        parser.add_argument(f"--{name}", type=kind)
-    for name in ("partition", "optimizer", "lr"):
-        parser.add_argument(f"--{name}")
-    given = vars(parser.parse_args())
+    given = vars(arguments(SCHEMES).parse_args())
     for spec in given.pop("schemes"):
         asked = Experiment(scheme=spec, evaluate_every=given["rounds"], **given)
         print(f"{asked.task}, {asked.scheme}, round {asked.rounds}")

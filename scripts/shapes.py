@@ -13,6 +13,7 @@ the same budget, which is checked, and so is the training.
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -127,16 +128,22 @@ def measure(asked: Experiment, *, same: bool) -> None:
     print(up_sums.line("up"), flush=True)
 
 
-def main() -> None:
-    """Measure every scheme."""
+def arguments(schemes: Sequence[str]) -> argparse.ArgumentParser:
+    """What runs are measured: a task, its settings, and schemes, these by default."""
     parser = argparse.ArgumentParser()
     parser.add_argument("task")
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--schemes", nargs="+", default=SCHEMES)
+    parser.add_argument("--schemes", nargs="+", default=schemes)
     for name, kind in {"devices": int, "tau": int, "batch": int}.items():
         parser.add_argument(f"--{name}", type=kind)
     for name in ("partition", "optimizer", "lr"):
         parser.add_argument(f"--{name}")
+    return parser
+
+
+def main() -> None:
+    """Measure every scheme."""
+    parser = arguments(SCHEMES)
     parser.add_argument("--same", action="store_true")
     given = vars(parser.parse_args())
     same = given.pop("same")
